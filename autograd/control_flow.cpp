@@ -23,7 +23,7 @@ bool Predicate::value() const { return known_ ? *known_ : to_vector<double>(arra
 namespace {
 
 // Checks that values have the number, shapes and dtypes of others.
-void check_alike(const char* op, const char* what, const Variables& values, const Variables& others) {
+void check_same_types(const char* op, const char* what, const Variables& values, const Variables& others) {
   check<ValueError>(values.size() == others.size(), op, what, " has ", values.size(), " values, and ", others.size(),
                     " are needed");
   for (std::size_t i = 0; i < values.size(); ++i)
@@ -89,7 +89,7 @@ ScanResult scan(const ScanFunction& f, const Variables& init, const Variables& x
     Variables x;
     for (const Variables& of_array : elements) x.push_back(of_array[at]);
     ScanResult step = step_of(f, result.carry, x, o.checkpoint);
-    check_alike("scan", "the carry of a step", step.carry, result.carry);
+    check_same_types("scan", "the carry of a step", step.carry, result.carry);
     if (k == 0) ys.assign(step.ys.size(), Variables(static_cast<std::size_t>(steps)));
     check<ValueError>(step.ys.size() == ys.size(), "scan", "a step returned ", step.ys.size(), " values instead of ",
                       ys.size());
@@ -104,7 +104,7 @@ Variables cond(const Predicate& pred, const BranchFunction& true_fun, const Bran
                const Variables& xs) {
   if (pred.is_known() || !is_capturing()) return pred.value() ? true_fun(xs) : false_fun(xs);
   const Variables a = true_fun(xs), b = false_fun(xs);
-  check_alike("cond", "the result of true_fun", a, b);
+  check_same_types("cond", "the result of true_fun", a, b);
   return selected(pred.array(), a, b);
 }
 
@@ -123,7 +123,7 @@ Variables masked_loop(const catena::Function<Predicate(const Variables&)>& condi
       active = active ? apply(catena::kernels::logical_and, {active, p.array()}) : p.array();
     }
     const Variables next = body(values);
-    check_alike("while_loop", "the result of body", next, values);
+    check_same_types("while_loop", "the result of body", next, values);
     values = active ? selected(active, next, values) : next;
   }
   return values;
@@ -143,7 +143,7 @@ Variables while_loop(const catena::Function<Predicate(const Variables&)>& condit
     check<RuntimeError>(!o.max_iterations || k < *o.max_iterations, "while_loop", "the condition is still true after ",
                         o.max_iterations.value_or(0), " steps");
     Variables next = body(values);
-    check_alike("while_loop", "the result of body", next, values);
+    check_same_types("while_loop", "the result of body", next, values);
     values = std::move(next);
   }
 }

@@ -1,8 +1,9 @@
 // Loops and branches as functions: scan, cond, while_loop, with the meaning that they have in JAX.
 //
 //   auto [h, ys] = autograd::scan([&](const Variables& h, const Variables& x) { ... }, {h0}, {xs});
-//   Variables y = autograd::cond(loss.data() < 1, [&](const Variables& x) { ... }, [&](const Variables& x) { ... },
-//   {x}); Variables y = autograd::while_loop([](const Variables& v) { return v[0].data() < 100; },
+//   Variables y = autograd::cond(loss.data() < 1, [&](const Variables& v) { ... },
+//                                [&](const Variables& v) { ... }, {x});
+//   Variables z = autograd::while_loop([](const Variables& v) { return v[0].data() < 100; },
 //                                      [](const Variables& v) { ... }, {x});
 //
 // Ordinary loops and branches of C++ build the same graphs. These functions are for three cases: scan with
@@ -65,9 +66,9 @@ class CATENA_EXPORT Predicate {
 using BranchFunction = catena::Function<Variables(const Variables&)>;
 
 // Returns true_fun(xs) if `pred` is true, else false_fun(xs). Only that function is called, and the value is read from
-// the device. Within captured work, both are called, and their results are selected: they must have the same number,
-// shapes and dtypes (ValueError), what they do beside is done for both, and a gradient that is not finite in one of
-// them spoils the other's.
+// the device. Within captured work, both are called, with all their side effects, and the values are selected from
+// their results, which must have the same number, shapes and dtypes (ValueError). A gradient of one branch that is not
+// finite makes the whole gradient not finite.
 CATENA_EXPORT Variables cond(const Predicate& pred, const BranchFunction& true_fun, const BranchFunction& false_fun,
                              const Variables& xs);
 

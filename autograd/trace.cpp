@@ -22,7 +22,7 @@ std::int64_t nanoseconds() {
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
-  for (const char c : catena::printable(std::string(text))) {
+  for (const char c : catena::printable(text)) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n' || c == '\t') out += c == '\n' ? "\\n" : "\\t";
     else out += c;
@@ -46,7 +46,6 @@ std::string inputs_of(const Arrays& arrays) { return catena::concat("{\"inputs\"
 class Trace::Recorder final : FunctionHook, ProfileSink {
  public:
   explicit Recorder(TraceOptions options);
-  ~Recorder() override;
 
   void open(std::string name, std::string_view category, std::string arguments = {});
   void close(bool wait);
@@ -76,10 +75,13 @@ class Trace::Recorder final : FunctionHook, ProfileSink {
   void allocated(Device device, std::size_t bytes, std::size_t acquired) override;
   void freed(Device device, std::size_t bytes) override;
   double now() const;
+  void note_device(Device device);
+  void note_device(const Arrays& arrays);
   void count_memory(Device device, std::int64_t change);
 
   TraceOptions options_;
   std::int64_t began_;  // nanoseconds
+  Device device_;       // events end when its work has: the last device that was not a CPU
   std::vector<Event> events_;
   std::vector<std::size_t> open_;  // indices of open ranges, the innermost one last
   std::vector<MemoryPoint> memory_;
@@ -89,12 +91,11 @@ class Trace::Recorder final : FunctionHook, ProfileSink {
 };
 
 Trace::Recorder::Recorder(TraceOptions options) : options_(options), began_(nanoseconds()), hook_(*this) {
+  note_device(default_backend().default_device());
   if (!options_.kernels && !options_.memory) return;
   if (ProfileExtension* const source = default_backend().extension<ProfileExtension>(Device()))
     watch_ = source->watch(*this);
 }
-
-Trace::Recorder::~Recorder() { watch_ = {}; }
 
 double Trace::Recorder::now() const { return 1e-3 * double(nanoseconds() - began_); }
 
@@ -103,20 +104,32 @@ void Trace::Recorder::open(std::string name, std::string_view category, std::str
   events_.push_back({std::move(name), category, now(), -1, std::move(arguments)});
 }
 
+void Trace::Recorder::note_device(Device device) {
+  if (device.kind != Device::Kind::cpu) device_ = device;
+}
+void Trace::Recorder::note_device(const Arrays& arrays) {
+  for (const Array& a : arrays)
+    if (a) note_device(a.device());
+}
+
 void Trace::Recorder::close(bool wait) {
   if (open_.empty()) return;
-  const Device device = wait && options_.synchronize ? default_backend().default_device() : Device();
-  if (device.kind != Device::Kind::cpu) default_backend().synchronize(device);
-  Event& event = events_[open_.back()];
-  event.duration = now() - event.start;
+  const std::size_t at = open_.back();
   open_.pop_back();
+  const auto end = [&] { events_[at].duration = now() - events_[at].start; };
+  end();  // in case waiting throws an error of earlier work
+  if (!wait || !options_.synchronize || device_.kind == Device::Kind::cpu) return;
+  default_backend().synchronize(device_);
+  end();
 }
 
 void Trace::Recorder::forward_preprocess(const FunctionNode& function, const Arrays& in_data) {
+  note_device(in_data);
   open(function.label(), "forward", inputs_of(in_data));
 }
 void Trace::Recorder::forward_postprocess(const FunctionNode&, const Arrays&) { close(true); }
 void Trace::Recorder::backward_preprocess(const FunctionNode& function, const Arrays&, const Arrays& out_grad) {
+  note_device(out_grad);
   open(function.label() + ".backward", "backward", inputs_of(out_grad));
 }
 void Trace::Recorder::backward_postprocess(const FunctionNode&, const Arrays&, const Arrays&) { close(true); }
@@ -127,6 +140,8 @@ void Trace::Recorder::operation_begin(std::string_view name) {
 }
 
 void Trace::Recorder::copy_begin(Device to, Device from, std::size_t bytes) {
+  note_device(from);
+  note_device(to);
   if (options_.kernels)
     open("copy", "copy",
          catena::concat("{\"to\": ", quoted(catena::concat(to)), ", \"from\": ", quoted(catena::concat(from)),
@@ -145,6 +160,7 @@ void Trace::Recorder::count_memory(Device device, std::int64_t change) {
   memory_.push_back({device, now(), found->second});
 }
 void Trace::Recorder::allocated(Device device, std::size_t bytes, std::size_t) {
+  note_device(device);
   count_memory(device, std::int64_t(bytes));
 }
 void Trace::Recorder::freed(Device device, std::size_t bytes) { count_memory(device, -std::int64_t(bytes)); }

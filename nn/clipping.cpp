@@ -74,8 +74,9 @@ std::vector<double> checked_norms(const char* op, const Variables& params, const
   std::vector<double> norms = norms_on_host(params, options.norm_type);
   if (options.non_finite == NonFinite::error)
     for (std::size_t i = 0; i < norms.size(); ++i)
-      check<ValueError>(std::isfinite(norms[i]), op, "the norm of the gradient of parameter ", i, " ", params[i].name(),
-                        " is ", norms[i]);
+      check<ValueError>(std::isfinite(norms[i]), op, "the norm of the gradient of parameter ", i,
+                        params[i].name().empty() ? "" : " ", params[i].name(), " is ", norms[i],
+                        " (frozen ones and those without a gradient do not count)");
   return norms;
 }
 

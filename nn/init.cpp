@@ -1,8 +1,5 @@
 #include <catena/nn/init.h>
 
-#include <cmath>
-
-#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 
 namespace nn::init {
@@ -12,10 +9,6 @@ void internal::fill(const char* name, const Variable& w, const Initializer& init
                                     "the parameter has no values yet: call the layer once before, give it its sizes, ",
                                     "or give it an initializer (.initialW)");
   initializer(w.data());
-}
-
-void kaiming_normal_(const Variable& w, double gain) {
-  internal::fill("kaiming_normal_", w, initializers::HeNormal(gain / std::sqrt(2.0)));
 }
 
 void uniform_(const Variable& w, double a, double b) {

@@ -3,8 +3,8 @@
 //
 //   nn::init::kaiming_normal_(model.l1.W);
 //   nn::init::zeros_(*model.l1.b);
-//   for (const auto& [path, param] : model.named_parameters()) if (path.ends_with("/W")) nn::init::normal_(param, 0,
-//   0.02);
+//   for (const auto& [path, param] : model.named_parameters())
+//     if (path.ends_with("/W")) nn::init::normal_(param, 0, 0.02);
 #pragma once
 
 #include <catena/nn/initializer.h>
@@ -27,19 +27,22 @@ namespace internal {
 CATENA_EXPORT void fill(const char* name, const Variable& w, const Initializer& initializer);
 }  // namespace internal
 
-// gain times the deviation sqrt(2 / (fan_in + fan_out)), uniform or normal. (Glorot, Bengio: AISTATS 2010.)
+// gain times the deviation sqrt(2 / (fan_in + fan_out)), uniform or normal, where fan_in is the product of shape[1:]
+// and fan_out shape[0] times the positions of the filter. (Glorot, Bengio: AISTATS 2010.)
 inline void xavier_uniform_(const Variable& w, double gain = 1) {
-  internal::fill("xavier_uniform_", w, initializers::GlorotUniform(gain));
+  internal::fill("xavier_uniform_", w, initializers::XavierUniform(gain));
 }
 inline void xavier_normal_(const Variable& w, double gain = 1) {
-  internal::fill("xavier_normal_", w, initializers::GlorotNormal(gain));
+  internal::fill("xavier_normal_", w, initializers::XavierNormal(gain));
 }
 // gain times the deviation 1 / sqrt(fan_in), uniform or normal; the gain is that of relu by default. (He et al.:
 // arXiv:1502.01852.)
 inline void kaiming_uniform_(const Variable& w, double gain = 1.4142135623730951) {
   internal::fill("kaiming_uniform_", w, initializers::LeCunUniform(gain));
 }
-CATENA_EXPORT void kaiming_normal_(const Variable& w, double gain = 1.4142135623730951);
+inline void kaiming_normal_(const Variable& w, double gain = 1.4142135623730951) {
+  internal::fill("kaiming_normal_", w, initializers::LeCunNormal(gain));
+}
 CATENA_EXPORT void uniform_(const Variable& w, double a = 0, double b = 1);  // U[a, b)
 CATENA_EXPORT void normal_(const Variable& w, double mean = 0, double std = 1);
 inline void constant_(const Variable& w, double value) {

@@ -152,6 +152,7 @@ Initializer HeUniform(double scale, Options o) {
 
 // The quantile function of the normal distribution maps uniform numbers between the probabilities of the ends.
 Initializer TruncatedNormal(double scale, double lower, double upper, Options o) {
+  check<ValueError>(scale > 0, "TruncatedNormal", "scale is ", scale, "; it must be positive");
   check<ValueError>(lower < upper, "TruncatedNormal", "lower is ", lower, " and upper ", upper,
                     "; lower must be less than upper");
   return {[=](const Array& a) {
@@ -199,9 +200,10 @@ std::vector<double> triangle(std::int64_t length) {
 std::vector<double> linear_filter(const Shape& shape) {
   std::vector<double> filter{1};
   for (int axis = 2; axis < shape.size(); ++axis) {
+    const std::vector<double> weights = triangle(shape[axis]);
     std::vector<double> longer;
     for (const double f : filter)
-      for (const double t : triangle(shape[axis])) longer.push_back(f * t);
+      for (const double w : weights) longer.push_back(f * w);
     filter = std::move(longer);
   }
   return filter;

@@ -82,7 +82,7 @@ CATENA_EXPORT Initializer One(Options o = {});
 CATENA_EXPORT Initializer NaN(Options o = {});                           // marks what must be set before it is used
 CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});  // square 2-d only: ValueError
 CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});   // N(0, scale^2)
-// N(0, scale^2) cut to [lower, upper], in units of the values. ValueError unless lower < upper.
+// N(0, scale^2) cut to [lower, upper], in units of the values. ValueError unless lower < upper and scale > 0.
 CATENA_EXPORT Initializer TruncatedNormal(double scale, double lower, double upper, Options o = {});
 CATENA_EXPORT Initializer TruncatedNormal(double scale = 0.05, Options o = {});  // cut at two deviations
 CATENA_EXPORT Initializer LeCunNormal(double scale = 1.0, Options o = {});       // std scale sqrt(1 / fan_in)

@@ -1,13 +1,12 @@
 // Link::to by the name of a device, and Link::requires_grad_.
 #include <charconv>
 
-#include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
 
 namespace nn {
 
 Link& Link::to(std::string_view device) {
-  if (device == "cpu") return to_cpu();
+  if (device == "cpu" || device == "cpu:0") return to_cpu();
   if (device == "cuda") return to_gpu();
   int id = -1;
   if (device.starts_with("cuda:")) {

@@ -71,13 +71,16 @@ namespace {
 
 constinit thread_local const Link* innermost = nullptr;  // the link whose hooks are running
 
-std::vector<LinkHook*> merged(const Link& link) {
-  std::vector<LinkHook*> result;
+NamedLinkHooks own_hooks(const Link& link) {
   const NamedLinkHooks* const own = internal::hooks_of(link);
+  return own != nullptr ? *own : NamedLinkHooks();
+}
+
+std::vector<LinkHook*> merged(const NamedLinkHooks& own) {
+  std::vector<LinkHook*> result;
   for (LinkHook* h : thread_hooks)
-    if (own == nullptr || named(*own, h->name()) == own->end()) result.push_back(h);
-  if (own != nullptr)
-    for (const auto& [name, hook] : *own) result.push_back(hook.get());
+    if (named(own, h->name()) == own.end()) result.push_back(h);
+  for (const auto& [name, hook] : own) result.push_back(hook.get());
   return result;
 }
 
@@ -85,7 +88,7 @@ std::vector<LinkHook*> merged(const Link& link) {
 
 struct LinkCall::Running {
   Running(Link& of, const Variables& given)
-      : link(of), args(given), hooks(merged(of)), outer(std::exchange(innermost, &of)) {}
+      : link(of), args(given), own(own_hooks(of)), hooks(merged(own)), outer(std::exchange(innermost, &of)) {}
   ~Running() {
     for (std::size_t left = begun - ended; left > 0;) hooks[--left]->failed(link);
     innermost = outer;
@@ -95,6 +98,7 @@ struct LinkCall::Running {
 
   Link& link;
   const Variables args;
+  const NamedLinkHooks own;  // keeps a hook alive that removes itself from the link
   const std::vector<LinkHook*> hooks;
   const Link* const outer;
   std::size_t begun = 0, ended = 0;

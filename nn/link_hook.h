@@ -19,7 +19,7 @@
 //
 // Order: before a call the hooks of the thread, then those of the link, each in the order of registration, and after it
 // in the reverse order; a hook of the link replaces a hook of the thread with the same name. A copy of a link has the
-// same hook objects: what a hook stores for one link, it stores in that link.
+// same hook objects, so a hook stores values that belong to one link in that link.
 //
 // Thread safety: as for links. A hook object that several threads use, also through copies of a link, must be
 // thread-safe; those of nn/link_hooks are, except for TimerHook.

@@ -44,7 +44,7 @@ bool pattern_takes(const PatternElement& e, char c) noexcept {
   return e.set == "?" || e.set.front() == c;
 }
 
-// After a mismatch the last `*` pattern_takes one more character.
+// After a mismatch the last `*` takes one more character.
 bool pattern_matches(std::string_view pattern, std::string_view text) noexcept {
   std::size_t p = 0, t = 0, star = kNowhere, star_end = 0;
   while (t < text.size()) {

@@ -23,7 +23,7 @@ catena::Function<Variable(const Variable&)> layer_of(Variable (*f)(const Variabl
 }
 template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
 
-// A link or a function; what is made of nothing is neither.
+// A link or a function; neither of them if it was made without arguments.
 struct SequenceElement {
   SequenceElement() = default;
   SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
@@ -89,7 +89,7 @@ class CATENA_EXPORT Sequential : public Link {
   // Returns a sequence of the elements of this one, with copies of the elements of sequences in place of these.
   Sequential flatten() const;
   // Returns a sequence of n times the elements of this one: newly initialised (init), with equal values (copy), or with
-  // the same arrays (share). With init, the first n elements are those of this sequence. ValueError for n < 0.
+  // the same arrays (share). With init, the first repetition has the values of this sequence. ValueError for n < 0.
   Sequential repeat(int n, CopyMode mode = CopyMode::init) const;
 
   Variable call(const Variables& args) override;

@@ -47,7 +47,7 @@ struct SummaryRow {
 // A table of the links of a model, with their parameters and the shapes of their outputs, and the totals of the model.
 struct CATENA_EXPORT ModelSummary {
   std::vector<SummaryRow> rows;                    // in the order of Link::namedlinks()
-  std::int64_t num_params = 0, num_trainable = 0;  // of the model; what several links share counts once
+  std::int64_t num_params = 0, num_trainable = 0;  // of the model; shared parameters count once
   std::int64_t num_bytes = 0;                      // of its parameters
 
   // A table with a row for each link and totals below.

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [--all] [<ctest arguments>...]
+# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [--quick] [<ctest arguments>...]
 #
 # Sets up, builds and runs every test; the output ends with ctest's summary. For example:
-#   bash tests/run.sh                            all tests that need no GPU; where NVRTC is, its PTX is executed
-#   bash tests/run.sh --all                      the same, and the same cases on kernels compiled as C++ (label `repeated`)
+#   bash tests/run.sh                            all tests that need no GPU
+#   bash tests/run.sh --quick                    all but <entry>.cuda, kernels compiled as C++, where <entry>.ptx has the same cases
 #   bash tests/run.sh --device cuda              all tests, on cuda:0 where a test can choose
 #   bash tests/run.sh --preset asan-ubsan        the same under the sanitizers
 #   bash tests/run.sh -R ndarray/ -V             those whose name matches, with their output
@@ -14,7 +14,7 @@ cd "$(dirname "$0")/.."
 
 device=cpu
 preset=release
-all=no
+quick=no
 arguments=()
 archs=${CATENA_SOFTWARE_CUDA_PTX_ARCH:-90}
 while [ $# -gt 0 ]; do
@@ -25,7 +25,7 @@ while [ $# -gt 0 ]; do
     --preset=*) preset=${1#*=}; shift ;;
     --arch) archs=${2:?--arch needs numbers such as 75,121}; shift 2 ;;
     --arch=*) archs=${1#*=}; shift ;;
-    --all) all=yes; shift ;;
+    --quick) quick=yes; shift ;;
     --perturb) export CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 CATENA_SOFTWARE_CUDA_ORDER=descending; shift ;;
     -h | --help) sed -n '2,12s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) arguments+=("$1"); shift ;;
@@ -36,8 +36,7 @@ case "$device" in
   cuda) left_out=() ;;
   *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
 esac
-# Arguments that select entries select among all of them.
-if [ "$all" = no ] && [ ${#arguments[@]} -eq 0 ]; then left_out+=(repeated); fi
+if [ "$quick" = yes ]; then left_out+=(repeated); fi
 labels=()
 if [ ${#left_out[@]} -gt 0 ]; then labels=(-LE "^($(IFS='|'; echo "${left_out[*]}"))\$"); fi
 # A value made for another machine halves the speed of matrix products.
@@ -53,15 +52,6 @@ if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail
   export TMPDIR
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
-
-case " ${left_out[*]-} " in
-  *" repeated "*)
-    number=$(ctest --test-dir "build/$preset" -N -L '^repeated$' | sed -n 's/^Total Tests: //p')
-    if [ "$number" -gt 0 ]; then
-      echo "tests: $number entries <entry>.cuda are not run, because <entry>.ptx has the same cases with the PTX of NVRTC (--all runs both)"
-    fi
-    ;;
-esac
 
 counts=build/$preset/tests/software_cuda_ptx/counts
 status=0

@@ -10,7 +10,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/cache.h>
-#include <catena/kernels/random.h>
+#include <catena/training/draws.h>
 
 namespace training {
 
@@ -198,20 +198,11 @@ std::optional<Example> SubDataset::get_batch(std::span<const std::int64_t> indic
   return dataset_->get_batch(sources);
 }
 
-namespace {
-
-// Returns a uniform number in 0..n-1; the bias is below 2^-32 for any n that fits in memory.
-std::uint64_t bounded(std::uint64_t n, std::uint64_t seed, std::uint64_t counter) {
-  return catena::multiply_high(catena::random_bits64(seed, counter, 0), n);
-}
-
-}  // namespace
-
 std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), std::int64_t(0));
   for (std::int64_t i = n - 1; i > 0; --i) {
-    const auto j = static_cast<std::int64_t>(bounded(static_cast<std::uint64_t>(i + 1), g.seed, g.offset++));
+    const std::int64_t j = internal::integer(g, 0, i);
     std::swap(order[static_cast<std::size_t>(i)], order[static_cast<std::size_t>(j)]);
   }
   return order;
@@ -234,11 +225,9 @@ std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed) 
   return order;
 }
 
-namespace {
-
-std::vector<std::int64_t> random_order(std::int64_t n, std::optional<std::uint64_t> seed) {
+std::vector<std::int64_t> internal::random_order(const char* who, std::int64_t n, std::optional<std::uint64_t> seed) {
   if (seed) {
-    check<ValueError>(*seed <= std::numeric_limits<std::uint32_t>::max(), "split_dataset_random", "the seed ", *seed,
+    check<ValueError>(*seed <= std::numeric_limits<std::uint32_t>::max(), who, "the seed ", *seed,
                       " does not fit into 32 bits");
     return numpy_permutation(n, static_cast<std::uint32_t>(*seed));
   }
@@ -246,8 +235,6 @@ std::vector<std::int64_t> random_order(std::int64_t n, std::optional<std::uint64
   autograd::Generator own{g.seed ^ 0x9e3779b97f4a7c15u, g.take(4) << 32};
   return permutation(n, own);
 }
-
-}  // namespace
 
 DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_at, std::vector<std::int64_t> order) {
   const std::int64_t n = dataset->size();
@@ -258,7 +245,7 @@ DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_at, std::vector
 }
 
 DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size, std::optional<std::uint64_t> seed) {
-  std::vector<std::int64_t> order = random_order(dataset->size(), seed);
+  std::vector<std::int64_t> order = internal::random_order("split_dataset_random", dataset->size(), seed);
   return split_dataset(std::move(dataset), first_size, std::move(order));
 }
 
@@ -273,7 +260,7 @@ std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<s
 }
 
 std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n, std::optional<std::uint64_t> seed) {
-  std::vector<std::int64_t> order = random_order(dataset->size(), seed);
+  std::vector<std::int64_t> order = internal::random_order("split_dataset_n_random", dataset->size(), seed);
   return split_dataset_n(std::move(dataset), n, std::move(order));
 }
 
@@ -298,7 +285,8 @@ std::vector<DatasetPair> get_cross_validation_datasets(AnyDataset dataset, int n
 
 std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset, int n_fold,
                                                               std::optional<std::uint64_t> seed) {
-  std::vector<std::int64_t> order = random_order(dataset->size(), seed);
+  std::vector<std::int64_t> order =
+      internal::random_order("get_cross_validation_datasets_random", dataset->size(), seed);
   return get_cross_validation_datasets(std::move(dataset), n_fold, std::move(order));
 }
 

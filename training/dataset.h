@@ -217,6 +217,10 @@ CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(AnyD
 CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g);
 // Returns numpy.random.RandomState(seed).permutation(n), with the Mersenne Twister MT19937.
 CATENA_EXPORT std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed);
+namespace internal {
+// The order of random splits. `who`: for the message.
+std::vector<std::int64_t> random_order(const char* who, std::int64_t n, std::optional<std::uint64_t> seed);
+}  // namespace internal
 
 // A GPU's number, negative for the CPU; or a device; or none.
 struct DeviceId : std::optional<Device> {

@@ -42,6 +42,7 @@ class CATENA_EXPORT Extension {
   // place of an object that is no std::exception). An exception of its own becomes a warning, and the first one is
   // thrown on. Does nothing by default.
   virtual void on_error(Trainer& trainer, const std::exception& error);
+  // Called at the end of Trainer::run(), also after an exception: once for every call of initialize() that returned.
   virtual void finalize();
   // Saves or loads the state of the extension, so that a resumed run continues like one that was never stopped. Does
   // nothing by default. If a later part of a load fails, the functions given to s.on_rollback() are called; they

@@ -27,42 +27,46 @@ GradScaler::GradScaler(const Options& options) : options_(options), scale_(optio
 
 Variable GradScaler::scale(const Variable& loss) const { return options_.enabled ? loss * scale_ : loss; }
 
+const GradScaler::Unscaled* GradScaler::unscaled(const Optimizer& optimizer) const {
+  const auto at = std::ranges::find(unscaled_, &optimizer, &Unscaled::optimizer);
+  return at == unscaled_.end() ? nullptr : &*at;
+}
+
 void GradScaler::unscale_(Optimizer& optimizer) {
   if (!options_.enabled) return;
-  check<catena::RuntimeError>(std::ranges::find(unscaled_, &optimizer) == unscaled_.end(), "GradScaler.unscale_",
+  check<catena::RuntimeError>(unscaled(optimizer) == nullptr, "GradScaler.unscale_",
                               "the gradients of this optimizer are divided already; call update() after step()");
   const Array norm = grads_norm(optimizer.target());
-  if (!std::isfinite(autograd::item(norm).to_double())) found_inf_ = true;
+  const bool is_finite = std::isfinite(autograd::item(norm).to_double());
   const Array factor = autograd::full({}, 1 / scale_, autograd::Dtype::float64, norm.device());
   optimizer.transform_grads(catena::kernels::scale_by, {}, {&factor, 1});
-  unscaled_.push_back(&optimizer);
+  unscaled_.push_back({&optimizer, is_finite});
 }
 
 bool GradScaler::step(Optimizer& optimizer) {
   check<catena::RuntimeError>(optimizer.loss_scale() == 1, "GradScaler.step",
                               "the optimizer has a loss_scaling() of its own, which scales a second time");
-  if (std::ranges::find(unscaled_, &optimizer) == unscaled_.end()) unscale_(optimizer);
-  if (found_inf_) return false;
+  if (unscaled(optimizer) == nullptr) unscale_(optimizer);
+  if (const Unscaled* const known = unscaled(optimizer); known != nullptr && !known->is_finite) return false;
   optimizer.update();
   return true;
 }
 
 void GradScaler::update() {
+  const bool all_finite = std::ranges::all_of(unscaled_, &Unscaled::is_finite);
   unscaled_.clear();
   if (!options_.enabled) return;
-  if (found_inf_) {
+  if (!all_finite) {
     scale_ *= options_.backoff_factor;
     clean_ = 0;
-  } else if (++clean_ == options_.growth_interval) {
-    scale_ *= options_.growth_factor;
+  } else if (++clean_ >= options_.growth_interval) {  // greater after a load of a count with a longer interval
+    if (const double grown = scale_ * options_.growth_factor; std::isfinite(grown)) scale_ = grown;
     clean_ = 0;
   }
-  found_inf_ = false;
 }
 
 void GradScaler::serialize(Serializer& s) {
-  internal::restore_on_rollback(s, scale_);
-  internal::restore_on_rollback(s, clean_);
+  internal::restore_on_rollback(s, scale_, clean_);
   s("scale", scale_);
   internal::serialize_count(s, "growth_tracker", clean_, "GradScaler");
 }

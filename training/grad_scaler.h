@@ -33,12 +33,12 @@ class CATENA_EXPORT GradScaler {
   // Divides the gradients of the optimizer's model by the scale, for clipping before step(), which then does not.
   // RuntimeError at a second call for this optimizer before update().
   void unscale_(Optimizer& optimizer);
-  // Divides the gradients unless unscale_() did, and calls optimizer.update() if all of them are finite. Reads one
-  // number from the device. Returns whether the optimizer updated. RuntimeError for an optimizer that has
-  // loss_scaling() itself.
+  // Divides the gradients unless unscale_() did, and calls optimizer.update() if all of them are finite, whatever those
+  // of other optimizers are. Reads one number from the device. Returns whether the optimizer updated. RuntimeError for
+  // an optimizer that has loss_scaling() itself.
   bool step(Optimizer& optimizer);
-  // Sets the scale for the next loss: times backoff_factor if a step() was skipped since the last call, times
-  // growth_factor after growth_interval calls without that.
+  // Sets the scale for the next loss: times backoff_factor if gradients were not finite since the last call, times
+  // growth_factor after growth_interval calls without that, unless it would become infinite.
   void update();
   double get_scale() const noexcept { return scale_; }
   void serialize(Serializer& s);  // "scale" and "growth_tracker"
@@ -47,8 +47,12 @@ class CATENA_EXPORT GradScaler {
   Options options_;
   double scale_;
   std::int64_t clean_ = 0;  // calls of update() in a row without a skip
-  bool found_inf_ = false;
-  std::vector<const Optimizer*> unscaled_;
+  struct Unscaled {
+    const Optimizer* optimizer;
+    bool is_finite;
+  };
+  const Unscaled* unscaled(const Optimizer& optimizer) const;
+  std::vector<Unscaled> unscaled_;  // since the last update()
 };
 
 }  // namespace training

@@ -114,14 +114,15 @@ class CATENA_EXPORT SerialIterator : public Iterator {
  public:
   struct Options {
     bool repeat = true;
-    bool shuffle = true;
+    std::optional<bool> shuffle = {};  // a new random order for every sweep; empty: true, unless there is a sampler
     // Seed of the orders and of the numbers that the dataset draws. Empty: drawn from the thread's default generator at
     // construction.
     std::optional<std::uint64_t> seed = {};
-    // Defines the order, and the number of examples of a sweep, in the place of `shuffle`.
+    // Defines the order and the number of examples of a sweep. `shuffle` must not be given beside it.
     std::optional<AnyOrderSampler> order_sampler = {};
   };
-  // ValueError for a batch size below 1, an empty dataset and a sampler that is made for another dataset.
+  // ValueError for a batch size below 1, an empty dataset, a sampler that is made for another dataset, and a sampler
+  // beside `shuffle`.
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
       : SerialIterator(std::move(dataset), batch_size, Options{}) {}

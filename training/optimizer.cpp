@@ -10,15 +10,12 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizer_parts.h>
 
 namespace training {
 
 using catena::check;
-using catena::KeyError;
 using catena::RuntimeError;
-using catena::TypeError;
 using catena::ValueError;
 
 Optimizer::Optimizer(UpdateRule rule) try : rule_(std::move(rule)) {
@@ -50,8 +47,6 @@ void Optimizer::setup(const Variables& params) try {
 
 // After an error, everything is as before.
 void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
-  std::vector<internal::HookEntry> hooks;
-  if (const WeightDecay decay(rule_.weight_decay); decay.rate != 0) hooks.push_back({decay.name, decay});
   Link* const target_before = std::exchange(target_, &target);
   std::vector<Slot> slots_before = std::exchange(slots_, {});
   try {
@@ -65,7 +60,7 @@ void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
   set_t(0);
   epoch_ = 0;
   loss_ = {};
-  hooks_ = std::move(hooks);
+  hooks_.clear();
   passes_.clear();
   forget_groups();  // counts as a change
 } catch (...) {

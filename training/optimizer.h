@@ -66,8 +66,6 @@ struct UpdateRule {
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
   // If parameters cannot have hyperparameters of their own: why. add_param_group and update_rule are then a ValueError.
   const char* no_groups = nullptr;
-  // Unless 0: the rate of a WeightDecay, which setup() adds to the hooks.
-  double weight_decay = 0;
 };
 
 // The base of the optimizers: holds the model, runs hooks and applies the update rule.
@@ -163,15 +161,14 @@ class CATENA_EXPORT Optimizer {
   void new_epoch() noexcept { ++epoch_; }
 
   // Hooks run in the order of registration, before the update or, with HookTiming::post, after it. A function of an
-  // optimizer is called once; one of a ParamRule and a Variable, for each parameter that is updated. RuntimeError
-  // before setup; KeyError for adding a name that exists or removing one that does not; TypeError for null.
+  // optimizer is called once; one of a ParamRule and a Variable, for each parameter that is updated. A hook may add and
+  // remove hooks, also itself. RuntimeError before setup; KeyError for adding a name that exists or removing one that
+  // does not; TypeError for null.
   void add_hook(Hook hook, const std::string& name, HookTiming timing = HookTiming::pre);
   void add_hook(ParamHook hook, const std::string& name, HookTiming timing = HookTiming::pre);
   template <class H>
   requires(NamedHook<H> || NamedParamHook<H>) void add_hook(H hook, HookTiming timing = HookTiming::pre) {
-    const std::string name = hook.name;
-    if constexpr (NamedHook<H>) add_hook(Hook(std::move(hook)), name, timing);
-    else add_hook(ParamHook(std::move(hook)), name, timing);
+    internal::add_named_hook(*this, std::move(hook), timing);
   }
   void remove_hook(const std::string& name);
   // The parameters that the hook in progress is for: those of its group, or all. Frozen ones are among them.
@@ -291,7 +288,7 @@ class CATENA_EXPORT Optimizer {
   void run_hook(const Hook& hook);
   bool has_hooks(HookTiming timing) const noexcept;
   void run_hooks(HookTiming timing);
-  void run_hooks(std::span<const internal::HookEntry> hooks, HookTiming timing);
+  void run_hooks(internal::HookList hooks, HookTiming timing);
   bool is_hooked(const Slot& slot) const noexcept;
   static Hook for_each_param(ParamHook hook);
   void prepare_states();
@@ -339,7 +336,7 @@ class CATENA_EXPORT Optimizer {
   bool fp32_update_ = false;
   bool in_step_ = false;  // update() is called by step(), which checks the gradients itself
   std::int64_t t_ = 0, epoch_ = 0;
-  std::vector<internal::HookEntry> hooks_;
+  internal::HookList hooks_;
   const internal::ParamGroupData* hook_group_ = nullptr;  // whose hook is in progress; null: that of no group
   std::vector<Slot> slots_;
   const Slot* updating_ = nullptr;                                // in update_one

@@ -18,7 +18,7 @@ using internal::ParamGroupData;
 
 namespace {
 
-// A predicate may read the shape, so it is asked once there is one.
+// A predicate may read the shape, so it is called once there is one.
 bool group_selects(const ParamGroupData& group, const nn::NamedParam& p) {
   const ParamGroupOptions& o = group.options;
   if (group.is_rule) return p.path == o.name;
@@ -149,7 +149,8 @@ catena::Shared<ParamGroupData> Optimizer::add_group(ParamGroupOptions options, b
   check<KeyError>(std::any_of(slots_.begin(), slots_.end(), may_join), "add_param_group",
                   "no parameter of the model belongs to the group ", data.name(),
                   data.options.match.empty() ? "" : ": ", listed(data.options.match.list()),
-                  " (the first one of the model is ", slots_[0].param.path, ")");
+                  slots_.empty() ? "" : " (the first one of the model is ",
+                  slots_.empty() ? std::string(" (it has none)") : slots_[0].param.path + ")");
   auto group = catena::Shared<ParamGroupData>::make(std::move(data));
   const auto end = std::find_if(groups_.begin(), groups_.end(), [&](const auto& g) { return g->is_rule && !is_rule; });
   groups_.insert(end, group);
@@ -164,8 +165,8 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
   const auto in_use = [&](const std::string& name) {
     return std::any_of(groups_.begin(), groups_.end(), [&](const auto& g) { return !g->is_rule && g->name() == name; });
   };
-  for (std::size_t number = groups_.size(); options.name.empty() || (number < groups_.size() && in_use(options.name));)
-    options.name = std::to_string(number++);
+  for (std::size_t number = param_groups().size(); options.name.empty(); ++number)
+    if (std::string free = std::to_string(number); !in_use(free)) options.name = std::move(free);
   check<ValueError>(options.name.find('/') == options.name.npos, "add_param_group", "the name ", options.name,
                     " has a slash");
   check<KeyError>(!in_use(options.name), "add_param_group", "there is a group named ", options.name, " already");

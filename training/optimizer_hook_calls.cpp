@@ -13,15 +13,15 @@ using catena::KeyError;
 using catena::RuntimeError;
 using catena::TypeError;
 
-void internal::add_hook_to(std::vector<HookEntry>& hooks, HookEntry hook) {
+void internal::add_hook_to(HookList& hooks, HookEntry hook) {
   check<TypeError>(bool(hook.hook), "add_hook", "the hook ", hook.name, " is not callable");
-  for (const HookEntry& h : hooks)
-    check<KeyError>(h.name != hook.name, "add_hook", "there is a hook named ", hook.name, " already");
-  hooks.push_back(std::move(hook));
+  for (const auto& h : hooks)
+    check<KeyError>(h->name != hook.name, "add_hook", "there is a hook named ", hook.name, " already");
+  hooks.push_back(catena::Shared<HookEntry>::make(std::move(hook)));
 }
 
-void internal::remove_hook_from(std::vector<HookEntry>& hooks, const std::string& name) {
-  const auto at = std::find_if(hooks.begin(), hooks.end(), [&](const HookEntry& h) { return h.name == name; });
+void internal::remove_hook_from(HookList& hooks, const std::string& name) {
+  const auto at = std::find_if(hooks.begin(), hooks.end(), [&](const auto& h) { return h->name == name; });
   check<KeyError>(at != hooks.end(), "remove_hook", "there is no hook named ", name);
   hooks.erase(at);
 }
@@ -57,7 +57,8 @@ Hook Optimizer::for_each_param(ParamHook hook) {
   };
 }
 
-// While an object exists, hooks are those of a group, and the gradient arrays that they make are recorded.
+// At its end, no hook of a group is in progress, and the gradient arrays that hooks made may no longer be written in
+// place.
 struct Optimizer::HookScope {
   Optimizer& optimizer;
   ~HookScope() {
@@ -66,10 +67,11 @@ struct Optimizer::HookScope {
   }
 };
 
-void Optimizer::run_hooks(std::span<const internal::HookEntry> hooks, HookTiming timing) {
-  for (const internal::HookEntry& h : hooks) {
-    if (h.timing != timing) continue;
-    h.hook(*this);
+// A copy of the list, because a hook may add hooks and remove itself.
+void Optimizer::run_hooks(internal::HookList hooks, HookTiming timing) {
+  for (const auto& h : hooks) {
+    if (h->timing != timing) continue;
+    h->hook(*this);
     refresh_slots();
     if (timing == HookTiming::pre) reallocate_cleared_grads();
   }
@@ -86,8 +88,8 @@ void Optimizer::run_hooks(HookTiming timing) {
 }
 
 bool Optimizer::has_hooks(HookTiming timing) const noexcept {
-  const auto any = [&](const std::vector<internal::HookEntry>& hooks) {
-    return std::any_of(hooks.begin(), hooks.end(), [&](const auto& h) { return h.timing == timing; });
+  const auto any = [&](const internal::HookList& hooks) {
+    return std::any_of(hooks.begin(), hooks.end(), [&](const auto& h) { return h->timing == timing; });
   };
   return any(hooks_) || std::any_of(groups_.begin(), groups_.end(), [&](const auto& g) { return any(g->hooks); });
 }

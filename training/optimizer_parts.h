@@ -17,7 +17,7 @@ struct ParamGroupData {
   bool is_rule = false;  // of a single parameter, whose path is the name
   // For each hyperparameter of the optimizer, the value of the group, and the one that it was made with.
   std::vector<std::optional<double>> values = {}, given = {};
-  std::vector<HookEntry> hooks = {};
+  HookList hooks = {};
   const std::string& name() const noexcept { return options.name; }
 };
 
@@ -40,7 +40,7 @@ class ListedParameters : public nn::Link {
 void convert_tensors(std::span<const std::pair<Array, Array>> from_to);
 
 // Adds a hook to a list, or removes it. Errors of Optimizer::add_hook and remove_hook.
-void add_hook_to(std::vector<HookEntry>& hooks, HookEntry hook);
-void remove_hook_from(std::vector<HookEntry>& hooks, const std::string& name);
+void add_hook_to(HookList& hooks, HookEntry hook);
+void remove_hook_from(HookList& hooks, const std::string& name);
 
 }  // namespace training::internal

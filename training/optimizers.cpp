@@ -17,36 +17,34 @@ double adam_lr(Values h, std::int64_t t) {
 }
 
 // With the rate and eps of the convention.
-catena::Hyper chainer_adam(Values h, std::int64_t t) { return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3]}; }
+catena::Hyper chainer_adam(Values h, std::int64_t t) { return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3], h[4]}; }
 catena::Hyper pytorch_adam(Values h, std::int64_t t) {
-  return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3] * std::sqrt(1 - std::pow(h[2], double(t)))};
+  return {adam_lr(h, t), 1 - h[1], 1 - h[2], h[3] * std::sqrt(1 - std::pow(h[2], double(t))), h[4]};
 }
 
-// v <- momentum v - g;  p <- p + lr v, or p + lr (momentum v - g).
+// v <- momentum v - g;  p <- p + lr v, or p + lr (momentum v - g). Only SGD has a third hyperparameter, weight_decay.
+catena::Hyper momentum_block(Values h, double a, double b) { return {h[0], h[1], a, b, h.size() > 2 ? h[2] : 0}; }
 UpdateRule corrected_momentum(const char* name, double lr, double momentum, bool nesterov) {
   return {.name = name,
           .kernel = &catena::kernels::corrected_momentum_sgd_update,
           .hyper = {{"lr", lr}, {"momentum", momentum}},
           .states = {{"v"}},
-          .block = nesterov ? [](Values h, std::int64_t) -> catena::Hyper {
-            return {h[0], h[1], h[1], 1};
-          }
-          : [](Values h, std::int64_t) -> catena::Hyper {
-              return {h[0], h[1], 1, 0};
-            }};
+          .block = nesterov ? [](Values h, std::int64_t) { return momentum_block(h, h[1], 1); }
+                            : [](Values h, std::int64_t) { return momentum_block(h, 1, 0); }};
 }
 
 UpdateRule gradient_descent(const SGD::Options& o) {
   constexpr const char* kName = "SGD";
   catena::check<catena::ValueError>(o.momentum != 0 || !o.nesterov, kName, "nesterov needs a momentum, which is 0");
-  UpdateRule rule = o.momentum != 0
-                        ? corrected_momentum(kName, o.lr, o.momentum, o.nesterov)
-                        : UpdateRule{.name = kName,
-                                     .kernel = &catena::kernels::sgd_update,
-                                     .hyper = {{"lr", o.lr}},
-                                     .states = {},
-                                     .block = [](Values h, std::int64_t) -> catena::Hyper { return {h[0]}; }};
-  rule.weight_decay = o.weight_decay;
+  UpdateRule rule = o.momentum != 0 ? corrected_momentum(kName, o.lr, o.momentum, o.nesterov)
+                                    : UpdateRule{.name = kName,
+                                                 .kernel = &catena::kernels::sgd_update,
+                                                 .hyper = {{"lr", o.lr}},
+                                                 .states = {},
+                                                 .block = [](Values h, std::int64_t) -> catena::Hyper {
+                                                   return {h[0], h[1]};
+                                                 }};
+  rule.hyper.push_back({"weight_decay", o.weight_decay});
   return rule;
 }
 
@@ -69,11 +67,14 @@ MomentumSGD::MomentumSGD(Options o)
 Adam::Adam(Options o)
     : Optimizer({.name = "Adam",
                  .kernel = &catena::kernels::adam_update,
-                 .hyper = {{"alpha", o.alpha}, {"beta1", o.beta1}, {"beta2", o.beta2}, {"eps", o.eps}},
+                 .hyper = {{"alpha", o.alpha},
+                           {"beta1", o.beta1},
+                           {"beta2", o.beta2},
+                           {"eps", o.eps},
+                           {"weight_decay", o.weight_decay}},
                  .states = {{"m"}, {"v"}},
                  .block = o.convention == AdamConvention::pytorch ? pytorch_adam : chainer_adam,
-                 .lr = adam_lr,
-                 .weight_decay = o.weight_decay}) {}
+                 .lr = adam_lr}) {}
 
 NesterovAG::NesterovAG(Options o)
     : Optimizer({.name = "NesterovAG",

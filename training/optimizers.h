@@ -47,8 +47,8 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   template <std::size_t N, std::same_as<TorchOptions> O = TorchOptions>                                    \
   Class(const ParamGroupOptions(&groups)[N], const O& o) : Class(groups, Options(o)) {}
 
-// p <- p - lr g. With momentum, that of CorrectedMomentumSGD, as in PyTorch: state v. weight_decay is the rate of a
-// WeightDecay, which setup() adds to the hooks. ValueError for nesterov without momentum.
+// p <- p - lr g. With momentum, that of CorrectedMomentumSGD, as in PyTorch: state v. With the hyperparameter
+// weight_decay, g + weight_decay p stands in place of g, after the hooks. ValueError for nesterov without momentum.
 class CATENA_EXPORT SGD : public Optimizer {
  public:
   struct Options {
@@ -75,7 +75,8 @@ enum class AdamConvention { pytorch, chainer };
 
 // m <- m + (1 - beta1)(g - m);  v <- v + (1 - beta2)(g^2 - v);  p <- p - lr_t m / (sqrt(v) + eps), lr_t = alpha sqrt(1
 // - beta2^t) / (1 - beta1^t).  States m, v.  (Kingma, Ba: Adam, arXiv:1412.6980, in the form of its section 2.)
-// get_hyper("lr") returns lr_t. weight_decay is the rate of a WeightDecay, which setup() adds to the hooks.
+// get_hyper("lr") returns lr_t. With the hyperparameter weight_decay, g + weight_decay p stands in place of g, after
+// the hooks.
 //
 // TorchOptions are PyTorch's, with its convention: Adam(model, {.lr = 1e-3, .betas = {0.9, 0.99}}). lr is alpha.
 class CATENA_EXPORT Adam : public Optimizer {

@@ -25,8 +25,9 @@ bool PathPatterns::match(std::string_view path) const noexcept {
 const std::string& ParamGroup::name() const noexcept { return data_->name(); }
 
 ParamGroupData& ParamGroup::data() const {
-  check<catena::RuntimeError>(data_->optimizer != nullptr, "ParamGroup", "the group ", data_->name(),
-                              " is no longer in its optimizer: setup has started it anew");
+  check<catena::RuntimeError>(
+      data_->optimizer != nullptr, "ParamGroup", "the group ", data_->name(),
+      " is no longer in its optimizer: setup has started it anew, or it does not exist any more");
   return *data_;
 }
 

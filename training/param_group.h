@@ -53,6 +53,14 @@ struct HookEntry {
   Hook hook;
   HookTiming timing = HookTiming::pre;
 };
+using HookList = std::vector<catena::Shared<HookEntry>>;
+
+// Adds a hook of a class to an optimizer, a group or the rule of a parameter.
+template <class Owner, class H> void add_named_hook(Owner& owner, H hook, HookTiming timing) {
+  const std::string name = hook.name;
+  if constexpr (NamedHook<H>) owner.add_hook(Hook(std::move(hook)), name, timing);
+  else owner.add_hook(ParamHook(std::move(hook)), name, timing);
+}
 }  // namespace internal
 
 // ---- options ------------------------------------------------------------------------------------
@@ -82,7 +90,7 @@ struct ParamGroupOptions {
   Variables params = {};          // model.encoder.params()
   std::optional<double> lr = {};  // "lr", or "alpha" if the optimizer has no "lr" to set
   Hyperparams hyperparams = {};   // {{"lr", 0.01}, {"weight_decay_rate", 0}}; the others are those of the optimizer
-  std::string name = {};          // in snapshots; by default its number: "0"
+  std::string name = {};          // in snapshots; by default its number, "0", or the next one that is not in use
 };
 
 // ---- handles ------------------------------------------------------------------------------------
@@ -104,9 +112,7 @@ class CATENA_EXPORT ParamGroup {
   void add_hook(ParamHook hook, const std::string& name, HookTiming timing = HookTiming::pre);
   template <class H>
   requires(NamedHook<H> || NamedParamHook<H>) void add_hook(H hook, HookTiming timing = HookTiming::pre) {
-    const std::string name = hook.name;
-    if constexpr (NamedHook<H>) add_hook(Hook(std::move(hook)), name, timing);
-    else add_hook(ParamHook(std::move(hook)), name, timing);
+    internal::add_named_hook(*this, std::move(hook), timing);
   }
   void remove_hook(const std::string& name);
 
@@ -144,7 +150,7 @@ class CATENA_EXPORT ParamRule {
   void add_hook(ParamHook hook, const std::string& name, HookTiming timing = HookTiming::pre);
   template <class H>
   requires(NamedHook<H> || NamedParamHook<H>) void add_hook(H hook, HookTiming timing = HookTiming::pre) {
-    own_group().add_hook(std::move(hook), timing);
+    internal::add_named_hook(*this, std::move(hook), timing);
   }
   void remove_hook(const std::string& name);
 

@@ -6,13 +6,15 @@
 
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/random.h>
 #include <catena/training/dataset.h>
+#include <catena/training/draws.h>
 
 namespace training {
 
 using catena::check;
 using catena::ValueError;
+using internal::integer;
+using internal::uniform;
 using Order = std::vector<std::int64_t>;
 
 namespace {
@@ -23,14 +25,6 @@ Order sequence(std::int64_t n) {
   Order order(at(n));
   std::iota(order.begin(), order.end(), std::int64_t(0));
   return order;
-}
-
-// A number in [0, 1).
-double draw(autograd::Generator& g) { return catena::uniform_from_bits(catena::random_bits64(g.seed, g.offset++, 0)); }
-
-// A number in 0..n-1.
-std::int64_t draw_below(std::int64_t n, autograd::Generator& g) {
-  return std::min(static_cast<std::int64_t>(draw(g) * double(n)), n - 1);
 }
 
 void check_num_samples(const char* who, const std::optional<std::int64_t>& n) {
@@ -55,6 +49,8 @@ RandomSampler::RandomSampler(Options options) : options_(options) {
 }
 
 std::int64_t RandomSampler::length(std::int64_t dataset_size) const {
+  check<ValueError>(dataset_size > 0 || !options_.num_samples, "RandomSampler", "num_samples is ",
+                    options_.num_samples.value_or(0), ", but the dataset is empty");
   return options_.num_samples.value_or(dataset_size);
 }
 
@@ -63,7 +59,7 @@ Order RandomSampler::order(const OrderContext& context) const {
   Order order;
   order.reserve(at(wanted));
   if (options_.replacement) {
-    for (std::int64_t k = 0; k < wanted; ++k) order.push_back(draw_below(n, context.generator));
+    for (std::int64_t k = 0; k < wanted; ++k) order.push_back(integer(context.generator, 0, n - 1));
     return order;
   }
   while (std::int64_t(order.size()) < wanted) {
@@ -123,7 +119,7 @@ Order WeightedRandomSampler::order(const OrderContext& context) const {
   if (options_.replacement) {
     for (std::int64_t k = 0; k < wanted; ++k) {
       // A rounded product may equal the sum; the last weight above 0 then has the draw.
-      const double where = draw(context.generator) * sums_.back();
+      const double where = uniform(context.generator, 0, sums_.back());
       auto found = std::upper_bound(sums_.begin(), sums_.end(), where);
       if (found == sums_.end()) found = std::lower_bound(sums_.begin(), sums_.end(), sums_.back());
       order.push_back(found - sums_.begin());
@@ -134,7 +130,7 @@ Order WeightedRandomSampler::order(const OrderContext& context) const {
   // successive draws among those that are left.
   std::vector<std::pair<double, std::int64_t>> times;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
-    const double u = draw(context.generator);
+    const double u = uniform(context.generator, 0, 1);
     if (weights_[i] > 0) times.emplace_back(-std::log1p(-u) / weights_[i], std::int64_t(i));
   }
   std::partial_sort(times.begin(), times.begin() + wanted, times.end());
@@ -221,6 +217,11 @@ Order DistributedSampler::order(const OrderContext& context) const {
   const Order all = options_.sampler   ? (*options_.sampler)->order(whole)
                     : options_.shuffle ? permutation(context.dataset_size, shared)
                                        : sequence(context.dataset_size);
+  if (options_.sampler) {
+    const std::int64_t promised = (*options_.sampler)->length(context.dataset_size);
+    check<ValueError>(std::int64_t(all.size()) == promised, "DistributedSampler", "its sampler gave an order of ",
+                      all.size(), " indices; its length() is ", promised);
+  }
   Order part;
   const std::int64_t wanted = length(context.dataset_size);
   for (std::int64_t k = 0; k < wanted; ++k)

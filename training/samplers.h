@@ -1,5 +1,6 @@
 // Order samplers, which define in which order an iterator reads a dataset: the option `order_sampler` of
-// SerialIterator, MultithreadIterator and MultiprocessIterator. Where one is given, `shuffle` has no effect.
+// SerialIterator, MultithreadIterator and MultiprocessIterator. It takes the place of `shuffle`: giving both is a
+// ValueError.
 //
 // A sampler has no state of its own. It draws from the generator of the iterator, whose state is part of snapshots
 // ("_catena/seed" and "_catena/offset"), so that a resumed run continues with the same orders bit for bit.
@@ -37,8 +38,8 @@ struct OrderContext {
 class CATENA_EXPORT OrderSampler {
  public:
   virtual ~OrderSampler();
-  // Returns the number of indices of an order, which is the length of a sweep. The iterator asks once, at construction.
-  // By default the size of the dataset. A ValueError says that the sampler is made for a dataset of another size.
+  // Returns the number of indices of an order, which is the length of a sweep; by default the size of the dataset. The
+  // iterator calls it once, at construction. Throw a ValueError if the sampler is made for a dataset of another size.
   virtual std::int64_t length(std::int64_t dataset_size) const;
   // Returns the indices of the examples of a sweep: length(dataset_size) numbers from 0 to dataset_size - 1, of which
   // some may be absent and others repeated. Of another length or out of range they are a ValueError of the iterator.
@@ -84,6 +85,7 @@ class CATENA_EXPORT RandomSampler : public OrderSampler {
   };
   RandomSampler() = default;
   explicit RandomSampler(Options options);  // ValueError for num_samples below 1
+  // ValueError for num_samples of an empty dataset
   std::int64_t length(std::int64_t dataset_size) const override;
   std::vector<std::int64_t> order(const OrderContext& context) const override;
 
@@ -187,6 +189,7 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
   explicit DistributedSampler(Options options);  // ValueError unless 0 <= rank < size
   // ValueError if drop_last leaves no example
   std::int64_t length(std::int64_t dataset_size) const override;
+  // ValueError for an order of `sampler` that has another length than its length()
   std::vector<std::int64_t> order(const OrderContext& context) const override;
 
  private:

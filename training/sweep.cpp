@@ -20,10 +20,12 @@ Sweep::Sweep(const char* who, std::int64_t size, std::int64_t batch_size, const 
       batch_size_(batch_size),
       length_(size),
       repeat_(options.repeat),
-      shuffle_(options.shuffle) {
+      has_order_(options.shuffle.value_or(true)) {
   check<ValueError>(batch_size > 0, who_, "the batch size is ", batch_size);
   check<ValueError>(size > 0, who_, "the dataset is empty");
   if (options.order_sampler) {
+    check<ValueError>(!options.shuffle, who_, "shuffle and order_sampler are both given; the sampler defines the ",
+                      "order, so leave out shuffle");
     sampler_ = options.order_sampler->shared();
     length_ = sampler_->length(size);
     check<ValueError>(length_ > 0, who_, "the length of the sampler's orders is ", length_);
@@ -69,7 +71,7 @@ void Sweep::set_order(Order order) {
 }
 
 void Sweep::begin_sweep() try {
-  if (has_order()) {
+  if (has_order_) {
     autograd::Generator generator = generator_;
     set_order(next_order(generator));
     generator_ = generator;
@@ -81,7 +83,7 @@ void Sweep::begin_sweep() try {
 
 ExampleKey Sweep::key_at(std::int64_t position) const {
   const auto k = static_cast<std::size_t>(position);
-  const std::int64_t index = has_order() ? (*order_)[k] : position;
+  const std::int64_t index = has_order_ ? (*order_)[k] : position;
   std::uint64_t seed =
       autograd::derived_seed(autograd::derived_seed(streams_, sweeps_), static_cast<std::uint64_t>(index));
   if (repetitions_ && (*repetitions_)[k] > 0)
@@ -127,7 +129,7 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
   s("current_position", position_);
   s("epoch", epoch_);
   s("is_new_epoch", is_new_epoch_);
-  if (has_order()) {
+  if (has_order_) {
     Order order = *order_;
     s("order", order);
   } else if (order_always) {
@@ -147,7 +149,7 @@ void Sweep::serialize(nn::Serializer& s, bool order_always) {
 
 void Sweep::serialize_generator(nn::Serializer& s) {
   restore_on_rollback(s, generator_, streams_, sweeps_);
-  if (has_order() && (s.is_writer() || s.contains("seed"))) {
+  if (has_order_ && (s.is_writer() || s.contains("seed"))) {
     s("seed", generator_.seed);
     s("offset", generator_.offset);
   }
@@ -166,7 +168,7 @@ void Sweep::load(nn::Serializer& s) {
   check<ValueError>(position >= 0 && position < length_, who_, "the stored position ", position, " in sweep ", epoch,
                     " is out of range for ", length_, " examples");
   Order order = order_ ? *order_ : Order();
-  if (has_order()) {
+  if (has_order_) {
     // Earlier versions of Chainer wrote "_order".
     s(!s.contains("order") && s.contains("_order") ? "_order" : "order", order);
     check<ValueError>(std::int64_t(order.size()) == length_, who_, "the stored order has ", order.size(), " indices, ",
@@ -194,7 +196,7 @@ void Sweep::load(nn::Serializer& s) {
   position_ = position;
   epoch_ = epoch;
   is_new_epoch_ = is_new_epoch;
-  if (has_order()) set_order(std::move(order));
+  if (has_order_) set_order(std::move(order));
   previous_epoch_detail_ = previous < 0 ? std::nullopt : std::optional<double>(previous);
   generator_ = generator;
   streams_ = streams;

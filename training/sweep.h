@@ -26,7 +26,7 @@ struct CATENA_EXPORT Selection {
 
 struct SweepOptions {
   bool repeat = true;
-  bool shuffle = true;
+  std::optional<bool> shuffle = {};
   std::optional<std::uint64_t> seed = {};
   std::optional<AnyOrderSampler> order_sampler = {};
 };
@@ -36,8 +36,8 @@ struct SweepOptions {
 // it, the last batch is short. Copies share the current order, so a copy that runs ahead costs little.
 class CATENA_EXPORT Sweep {
  public:
-  // `who`: class name of the iterator, for messages. ValueError for a batch size below 1, if there are no examples, and
-  // for an order of the sampler that is not as OrderSampler says.
+  // `who`: class name of the iterator, for messages. ValueError for a batch size below 1, if there are no examples, if
+  // both `shuffle` and a sampler are given, and for an order of the sampler that breaks the rules of OrderSampler.
   Sweep(const char* who, std::int64_t size, std::int64_t batch_size, const SweepOptions& options);
   Selection next();  // empty: the iteration has ended
   bool has_ended() const noexcept { return !repeat_ && epoch_ > 0; }
@@ -65,13 +65,13 @@ class CATENA_EXPORT Sweep {
   void load(nn::Serializer& s);
   void begin_sweep();
   void set_order(Order order);
-  bool has_order() const noexcept { return shuffle_ || sampler_; }
   ExampleKey key_at(std::int64_t position) const;
 
   const char* who_;
   std::int64_t size_, batch_size_;
   std::int64_t length_;  // number of indices of a sweep
-  bool repeat_, shuffle_;
+  bool repeat_;
+  bool has_order_;                              // random or of the sampler; false: the order of the dataset
   catena::Shared<const OrderSampler> sampler_;  // null: none
   autograd::Generator generator_;               // generator of orders
   std::uint64_t streams_;                       // the iterator's seed for the draws of the dataset

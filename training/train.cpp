@@ -1,10 +1,9 @@
 #include <catena/training/train.h>
 
-#include <unistd.h>
-
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/extensions.h>
+#include <catena/training/extensions/console.h>
 #include <catena/training/optimizers.h>
 
 namespace training {
@@ -36,7 +35,7 @@ Log run(Link& model, AnyDataset train, std::optional<AnyDataset> test, TrainOpti
   const LogReport& log = trainer.extend(LogReport());
   if (options.verbose) {
     trainer.extend(PrintReport());
-    if (::isatty(STDOUT_FILENO) == 1) trainer.extend(ProgressBar());
+    if (internal::Console(nullptr, {}).terminal) trainer.extend(ProgressBar());
   }
   trainer.run();
   return log.log();

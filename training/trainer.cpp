@@ -247,9 +247,18 @@ void Trainer::initialize_all() {
   std::vector<Entry*> order = sorted();
   const auto rank = [](const Entry* e) { return e->extension->saves_trainer ? 0 : e->saves ? 1 : 2; };
   std::stable_sort(order.begin(), order.end(), [&](const Entry* a, const Entry* b) { return rank(a) < rank(b); });
+  std::size_t done = 0;
   try {
-    for (Entry* e : order) located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
+    for (Entry* e : order) {
+      located([&] { e->extension->initialize(*this); }, "extension ", e->name, " before training");
+      ++done;
+    }
   } catch (...) {
+    // Handlers of signals, hooks and open files of these extensions must not stay behind.
+    for (std::size_t i = 0; i < done; ++i) try {
+        order[i]->extension->finalize();
+      } catch (...) {  // the error of the initialization is the cause
+      }
     state_ = State::fresh;
     throw;
   }

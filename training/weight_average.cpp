@@ -22,6 +22,11 @@ int loop_of(const catena::KernelDef& kernel, autograd::Dtype dtype) {
   catena::fail<catena::TypeError>("WeightAverage", "there is no average of ", dtype);
 }
 
+// In a scope the parameter has the average.
+template <class Entry> const Array& average_of(const Entry& e, bool swapped) {
+  return swapped ? e.param.data() : e.average;
+}
+
 }  // namespace
 
 WeightAverage::WeightAverage(Link& model, Options options) : model_(&model), options_(options) {
@@ -88,7 +93,7 @@ void WeightAverage::update() {
 const Array& WeightAverage::average(const std::string& path) const {
   const auto at = entries_.find(path);
   check<catena::KeyError>(at != entries_.end(), "WeightAverage.average", "there is no average of a parameter ", path);
-  return at->second.average;
+  return average_of(at->second, swapped_);
 }
 
 void WeightAverage::copy_to(Link& model) const {
@@ -102,7 +107,7 @@ void WeightAverage::copy_to(Link& model) const {
   }
   for (const auto& [path, e] : entries_) {
     const Variable& target = targets[path];
-    autograd::assign(target.data(), autograd::to_device(e.average, target.device()));
+    autograd::assign(target.data(), autograd::to_device(average_of(e, swapped_), target.device()));
   }
 }
 
@@ -134,7 +139,7 @@ void WeightAverage::serialize(nn::Serializer& s) {
   if (n_ == 0) return;
   for (auto& [path, e] : entries_) {
     // In a scope the model, which is stored elsewhere, has the averages.
-    Array weights = swapped_ ? e.average : e.param.data(), average = swapped_ ? e.param.data() : e.average;
+    Array weights = average_of(e, !swapped_), average = average_of(e, swapped_);
     s(path.substr(1), average);
     const std::string key = "_catena/weights" + path;
     if (s.is_writer() ? swapped_ : s.contains(key)) s(key, weights);

@@ -11,8 +11,9 @@
 
 namespace autograd {
 
-// Receives what the array library does on a thread. Every function does nothing unless overridden. After a begin, what
-// is told before the next end is a part of it. The functions may make arrays, which are not told of.
+// Called by the array library for its work on a thread. Every function does nothing unless overridden. Calls between a
+// begin and its end are for parts of that work. The functions may make arrays, which leads to no further calls. Their
+// exceptions leave the operation; after an exception of the operation, end() is called, and its exceptions are dropped.
 class CATENA_EXPORT ProfileSink {
  public:
   virtual ~ProfileSink();
@@ -36,7 +37,8 @@ class CATENA_EXPORT ProfileExtension {
   virtual void range_push(const std::string& name) = 0;
   virtual void range_pop() = 0;
 
-  // While one exists, the sink receives what the thread that made it does. It must end on that thread.
+  // While one exists, the sink is called for the work of the thread that made it, beside the sinks of other watches. It
+  // must end on that thread, before the watches that were made earlier.
   class CATENA_EXPORT Watch {
    public:
     virtual ~Watch();

@@ -2,9 +2,9 @@
 
     python deployment.py --infer build/static/examples/deployment/infer network.onnx ...
 
-Needs onnxruntime, onnx and NumPy; PyTorch (with onnx2torch) where it is installed. Each runs in a process of its own with the given number of
-threads. The latency of Catena is that of the program `infer`: the time of `--calls` calls minus that of none, divided by their
-number. The size is that of the stripped program; of the others, that of the shared libraries of their packages.
+Needs onnxruntime, onnx and NumPy; PyTorch (with onnx2torch) where it is installed. Each runs with the given number of threads. The
+latency of Catena is that of the program `infer`: the time of `--calls` more calls, divided by their number. The size is that of the
+stripped program; of the others, that of the shared libraries of their packages.
 """
 import argparse
 import os

@@ -157,7 +157,7 @@ bool PickleReader::execute(unsigned char opcode) {
 
 void PickleReader::push_global(std::string_view module, std::string_view name) {
   std::string full = std::string(module) + ' ' + std::string(name);
-  if (!knows(full)) refuse("the pickle refers to ", module, '.', name, ", ", whose_, "; it is not executed");
+  if (!can_call(full)) refuse("the pickle refers to ", module, '.', name, ", ", whose_, "; it is not executed");
   push(Kind::global).text = std::move(full);
 }
 

@@ -55,7 +55,7 @@ class CATENA_EXPORT PickleReader {
   void run();
 
   // True for a class or a function, "module name", that the derived class can call.
-  virtual bool knows(std::string_view global) const = 0;
+  virtual bool can_call(std::string_view global) const = 0;
   // Returns the result of a call, which is not null.
   virtual PickleNode& call(const PickleNode& function, const std::vector<PickleNode*>& arguments) = 0;
   // Gives an object its state: BUILD. Refuses by default.

@@ -135,6 +135,15 @@ void WireWriter::fixed64(std::uint32_t number, double value) {
   tag(number, WireType::fixed64);
   packed(value);
 }
+std::size_t WireWriter::begin(std::uint32_t number) {
+  tag(number, WireType::bytes);
+  return text_.size();
+}
+void WireWriter::end(std::size_t begun) {
+  WireWriter length;
+  length.packed_varint(text_.size() - begun);
+  text_.insert(begun, length.text());
+}
 void WireWriter::bytes(std::uint32_t number, std::string_view value) {
   tag(number, WireType::bytes);
   packed_varint(value.size());

@@ -1,9 +1,8 @@
 // The encoding of protocol buffers (https://protobuf.dev/programming-guides/encoding): the fields of a message, one
 // after the other. wire_message.h reads and writes whole messages.
 //
-// The reader does not trust its input: truncated
-// data, data longer than its container and too deep nesting are a ValueError with the position in the file, and memory
-// is never allocated by a length in the file.
+// Truncated data, data longer than its container and too deep nesting are a ValueError with the position in the file,
+// and memory is never allocated by a length in the file.
 #pragma once
 
 #include <cstddef>
@@ -62,13 +61,18 @@ class CATENA_EXPORT WireReader {
   std::span<const std::byte> rest_;
 };
 
-// Writes the fields of a message. A message inside of it is a text with the bytes of another writer.
+// Writes the fields of a message.
 class CATENA_EXPORT WireWriter {
  public:
   void varint(std::uint32_t number, std::uint64_t value);
   void fixed32(std::uint32_t number, float value);
   void fixed64(std::uint32_t number, double value);
   void bytes(std::uint32_t number, std::string_view value);
+
+  // The fields, or packed numbers, that are written between the two calls are one field of type bytes. `end` takes the
+  // result of `begin`.
+  std::size_t begin(std::uint32_t number);
+  void end(std::size_t begun);
 
   // Numbers without a tag, of which a packed field consists.
   void packed_varint(std::uint64_t value);

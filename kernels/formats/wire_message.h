@@ -121,9 +121,9 @@ inline void put_always(const std::string& value, std::uint32_t number, WireWrite
   writer.bytes(number, value);
 }
 template <Message M> void put_always(const M& message, std::uint32_t number, WireWriter& writer) {
-  WireWriter inner;
-  write_message(message, inner);
-  writer.bytes(number, inner.text());
+  const std::size_t begun = writer.begin(number);
+  write_message(message, writer);
+  writer.end(begun);
 }
 template <Number T> void put(const T& value, std::uint32_t number, WireWriter& writer) {
   if (value != T{}) put_always(value, number, writer);
@@ -140,12 +140,12 @@ template <class T> void put(const std::optional<T>& value, std::uint32_t number,
 template <class T> void put(const std::vector<T>& values, std::uint32_t number, WireWriter& writer) {
   if constexpr (Number<T>) {
     if (values.empty()) return;
-    WireWriter packed;
+    const std::size_t begun = writer.begin(number);
     for (const T value : values) {
-      if constexpr (is_varint<T>) packed.packed_varint(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
-      else packed.packed(value);
+      if constexpr (is_varint<T>) writer.packed_varint(static_cast<std::uint64_t>(static_cast<std::int64_t>(value)));
+      else writer.packed(value);
     }
-    writer.bytes(number, packed.text());
+    writer.end(begun);
   } else {
     for (const T& value : values) put_always(value, number, writer);
   }

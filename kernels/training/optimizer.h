@@ -10,9 +10,14 @@
 
 namespace catena::k {
 
-// hyper: {lr}
+// The gradient of the loss plus rate |p|^2 / 2. A rate of 0 leaves the gradient of an infinite parameter as it is.
+template <class T> ND_FN T with_decay(double rate, T g, T p) { return rate != 0 ? g + T(rate) * p : g; }
+
+// hyper: {lr, weight decay}
 struct sgd_update {
-  template <class T> ND_FN static void run(const double* hyper, T g, T& p) { p -= T(hyper[0]) * g; }
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p) {
+    p -= T(hyper[0]) * with_decay(hyper[1], g, p);
+  }
 };
 
 // hyper: {lr, momentum}
@@ -49,9 +54,10 @@ struct ada_delta_update {
   }
 };
 
-// hyper: {lr_t, 1 - beta1, 1 - beta2, eps} with lr_t = alpha sqrt(1 - beta2^t) / (1 - beta1^t)
+// hyper: {lr_t, 1 - beta1, 1 - beta2, eps, weight decay} with lr_t = alpha sqrt(1 - beta2^t) / (1 - beta1^t)
 struct adam_update {
   template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2) {
+    g = with_decay(hyper[4], g, p);
     m1 += T(hyper[1]) * (g - m1);
     m2 += T(hyper[2]) * (g * g - m2);
     p -= T(hyper[0]) * m1 / (m::sqrt(m2) + T(hyper[3]));
@@ -101,9 +107,10 @@ struct smorms3_update {
 };
 
 // ---- later optimizers ----------------------------------------------------------------------------
-// hyper: {lr, momentum, a, b}: a = 1, b = 0, or for Nesterov's form a = momentum, b = 1.
+// hyper: {lr, momentum, a, b, weight decay}: a = 1, b = 0, or for Nesterov's form a = momentum, b = 1.
 struct corrected_momentum_sgd_update {
   template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& v) {
+    g = with_decay(hyper[4], g, p);
     v = T(hyper[1]) * v - g;
     p += T(hyper[0]) * (T(hyper[2]) * v - T(hyper[3]) * g);
   }

@@ -20,8 +20,8 @@ namespace {
 
 api::cu_event event_of(void* event) { return static_cast<api::cu_event>(event); }
 
-// The driver answers for an event of any device, but only in a thread with a current context, which a thread has after
-// its first call for a device.
+// Queries of an event need a current context, of any device, in the calling thread. A thread has none before its first
+// call for a device.
 void need_context() {
   api::cu_context current = nullptr;
   if (driver().context_get_current(&current) == api::cu_success && current != nullptr) return;

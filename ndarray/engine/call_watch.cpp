@@ -4,14 +4,11 @@
 
 namespace nd::internal {
 
+constinit thread_local CallWatch::Scope* call_watch_scope = nullptr;
+
 CallWatch::~CallWatch() = default;
 
-CallWatch*& thread_call_watch() noexcept {
-  static constinit thread_local CallWatch* watch = nullptr;
-  return watch;
-}
-
-CallWatch::Scope::Scope(CallWatch& watch) noexcept : outer_(std::exchange(thread_call_watch(), &watch)) {}
-CallWatch::Scope::~Scope() { thread_call_watch() = outer_; }
+CallWatch::Scope::Scope(CallWatch& watch) noexcept : watch_(watch), outer_(std::exchange(call_watch_scope, this)) {}
+CallWatch::Scope::~Scope() { call_watch_scope = outer_; }
 
 }  // namespace nd::internal

@@ -9,8 +9,10 @@
 
 namespace nd::internal {
 
-// While a Scope exists, its watcher hears of the calls and copies of the thread that made it. begin() and end() stand
-// around the work of the host; work of a GPU may still be queued at end(), which is called after an exception, too.
+// While a Scope exists, its watch is called for the calls and copies of the thread that made it; those of several
+// scopes are nested. begin_*() and end() stand around the work of the host; work of a GPU may still be queued at end().
+// An exception of the watch leaves the call; after an exception of the work, end() is called as well, and its own
+// exceptions are dropped. Calls and copies within these functions are not watched.
 class CATENA_EXPORT CallWatch {
  public:
   virtual ~CallWatch();
@@ -21,35 +23,53 @@ class CATENA_EXPORT CallWatch {
   class CATENA_EXPORT Scope {
    public:
     explicit Scope(CallWatch& watch) noexcept;
-    ~Scope();
+    ~Scope();  // on the thread that made it, before the scopes around it
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
-    CallWatch* outer_;
+    template <class Begin, class Work> friend void watch_work(Scope* scope, const Begin& begin, const Work& work);
+    template <class F> void call(const F& f);
+    CallWatch& watch_;
+    Scope* outer_;
   };
 };
 
-// The watcher of the thread; null without one.
-CallWatch*& thread_call_watch() noexcept;
+// The innermost scope of the thread; null without one. The initial-exec TLS model makes access one instruction in a
+// shared library too.
+#if defined(__GNUC__) && defined(__linux__)
+__attribute__((tls_model("initial-exec")))
+#endif
+extern constinit thread_local CallWatch::Scope* call_watch_scope;
 
-// Reports the work of the scope to the watcher of the thread, if there is one: begin(watch) calls one of
-// the functions that begin something.
-class WatchedCall {
- public:
-  template <class Begin> explicit WatchedCall(const Begin& begin) : watch_(thread_call_watch()) {
-    if (watch_ != nullptr) [[unlikely]]
-      begin(*watch_);
-  }
-  ~WatchedCall() {
-    if (watch_ != nullptr) [[unlikely]]
-      watch_->end();
-  }
-  WatchedCall(const WatchedCall&) = delete;
-  WatchedCall& operator=(const WatchedCall&) = delete;
+inline bool is_watched() noexcept { return call_watch_scope != nullptr; }
 
- private:
-  CallWatch* watch_;
-};
+// Calls a function of the watch, unwatched.
+template <class F> void CallWatch::Scope::call(const F& f) {
+  struct Unwatched {
+    Scope* const before = call_watch_scope;
+    Unwatched() { call_watch_scope = nullptr; }
+    ~Unwatched() { call_watch_scope = before; }
+  } const unwatched;
+  f(watch_);
+}
+
+// Calls work() between the begin and the end of the watches of this scope and those around it. begin(watch) calls one
+// of the functions that begin something.
+template <class Begin, class Work> void watch_work(CallWatch::Scope* scope, const Begin& begin, const Work& work) {
+  if (scope == nullptr) return work();
+  const auto end = [](CallWatch& watch) { watch.end(); };
+  scope->call(begin);
+  try {
+    watch_work(scope->outer_, begin, work);
+  } catch (...) {
+    try {
+      scope->call(end);
+    } catch (...) {  // the exception of the work is thrown on
+    }
+    throw;
+  }
+  scope->call(end);
+}
 
 }  // namespace nd::internal

@@ -28,15 +28,30 @@ using catena::Strides;
 using catena::ValueError;
 using catena::call::Reads;
 
-void execute(const catena::Call& call) {
+namespace {
+
+[[gnu::always_inline]] inline void run_call(const catena::Call& call) {
   call.visit([](const auto& one) {
-    const WatchedCall watched([&](CallWatch& watch) { watch.begin_call(one.op()); });
     try {
       run(one);
     } catch (...) {
       catena::rethrow_standard(one.op());
     }
   });
+}
+
+[[gnu::noinline]] void run_watched(const catena::Call& call) {
+  watch_work(
+      call_watch_scope, [&](CallWatch& watch) { call.visit([&](const auto& one) { watch.begin_call(one.op()); }); },
+      [&] { run_call(call); });
+}
+
+}  // namespace
+
+void execute(const catena::Call& call) {
+  if (is_watched()) [[unlikely]]
+    return run_watched(call);
+  run_call(call);
 }
 
 // ---- elementwise and indexed --------------------------------------------------------------------

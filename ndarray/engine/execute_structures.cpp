@@ -223,14 +223,17 @@ void copy(std::byte* to, const ArrayHeader* to_array, const std::byte* from, con
   const auto device_of_side = [](const ArrayHeader* a) { return a != nullptr ? a->device : cpu_device; };
   const Device to_device = device_of_side(to_array), from_device = device_of_side(from_array);
   const Device device = to_device.kind != Device::Kind::cpu ? to_device : from_device;
-  const WatchedCall watched([&](CallWatch& watch) { watch.begin_copy(to_device, from_device, bytes); });
-  const StreamRef stream = stream_for(device);
-  for (const ArrayHeader* a : {to_array, from_array})
-    if (a != nullptr && a->device.kind != Device::Kind::cpu) record(stream_for(a->device), *a);
-  Runtime& worker = runtime(device.kind);
-  worker.copy(to, to_device, from, from_device, bytes, stream);
-  if (wait && device.kind != Device::Kind::cpu) worker.synchronize(stream);
-  if (to_array != nullptr) raise_version(*to_array);
+  const auto work = [&] {
+    const StreamRef stream = stream_for(device);
+    for (const ArrayHeader* a : {to_array, from_array})
+      if (a != nullptr && a->device.kind != Device::Kind::cpu) record(stream_for(a->device), *a);
+    Runtime& worker = runtime(device.kind);
+    worker.copy(to, to_device, from, from_device, bytes, stream);
+    if (wait && device.kind != Device::Kind::cpu) worker.synchronize(stream);
+    if (to_array != nullptr) raise_version(*to_array);
+  };
+  watch_work(
+      call_watch_scope, [&](CallWatch& watch) { watch.begin_copy(to_device, from_device, bytes); }, work);
 }
 
 }  // namespace

@@ -72,6 +72,8 @@ void SpectralNormalization::prepare(Link& link, const Variable& W) const {
 }
 
 Variable SpectralNormalization::weight(Link& link, const Variable& W) const {
+  // W may have got its shape outside of a call: from a file, or by initialize().
+  if (persistent_of(link, weight_name() + "_u") == nullptr) prepare(link, W);
   const Array u = persistent_of(link, weight_name() + "_u")->array();
   const Array v = persistent_of(link, weight_name() + "_v")->array();
   const Variable M = matrix(link, W);

@@ -43,9 +43,9 @@ void TimerHook::forward_postprocess(Link& link, const Variables&, const Variable
   for (const Variable& y : outputs)
     if (y && y.data()) y.data().backend().synchronize(y.device());
   const double seconds = double(now() - started_.back()) * 1e-9;
+  call_history_.emplace_back(autograd::internal::class_name(typeid(link)), seconds);
   started_.pop_back();
   if (started_.empty()) total_time_ += seconds;
-  call_history_.emplace_back(autograd::internal::class_name(typeid(link)), seconds);
 }
 
 void TimerHook::failed(Link&) noexcept { started_.pop_back(); }

@@ -10,13 +10,17 @@
 namespace nn::link_hooks {
 namespace {
 
-// The parameters that calls in progress on this thread have replaced.
+// The parameters that calls in progress on this thread have replaced; the innermost call is the last.
 struct Replaced {
-  const WeightHook* hook;
   Parameter* parameter;
   Variable original;
 };
 thread_local std::vector<Replaced> replaced;
+
+void put_back() noexcept {
+  std::swap(static_cast<Variable&>(*replaced.back().parameter), replaced.back().original);
+  replaced.pop_back();
+}
 
 }  // namespace
 
@@ -38,16 +42,12 @@ void WeightHook::forward_preprocess(Link& link, const Variables& args) {
     prepare(link, W);
   }
   Variable by = weight(link, W);
-  replaced.push_back({this, &W, std::move(by)});
+  replaced.push_back({&W, std::move(by)});
   std::swap(static_cast<Variable&>(W), replaced.back().original);
 }
 
-void WeightHook::put_back(Link&) noexcept {
-  std::swap(static_cast<Variable&>(*replaced.back().parameter), replaced.back().original);
-  replaced.pop_back();
-}
-void WeightHook::forward_postprocess(Link& link, const Variables&, const Variables&) { put_back(link); }
-void WeightHook::failed(Link& link) noexcept { put_back(link); }
+void WeightHook::forward_postprocess(Link&, const Variables&, const Variables&) { put_back(); }
+void WeightHook::failed(Link&) noexcept { put_back(); }
 
 int WeightHook::axis_of(const Link& link, const Variable& W) const {
   const bool transposed =

@@ -37,7 +37,6 @@ class CATENA_EXPORT WeightHook : public LinkHook {
 
  private:
   int axis_of(const Link& link, const Variable& W) const;
-  void put_back(Link& link) noexcept;
 
   std::string weight_name_;
   std::optional<int> axis_;

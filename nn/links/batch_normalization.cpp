@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/view_layout.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/link_hook.h>
 
@@ -77,11 +78,6 @@ autograd::Dims kept_behind_first(const catena::Axes& over, const Variable& x) {
   for (int k = 1; k < reduced.size(); ++k) order.push_back(reduced[k]);
   return order;
 }
-autograd::Dims inverse(const autograd::Dims& order) {
-  autograd::Dims result = order;
-  for (int k = 0; k < order.size(); ++k) result[static_cast<int>(order[k])] = k;
-  return result;
-}
 
 }  // namespace
 
@@ -89,7 +85,7 @@ Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizat
   LinkCall called(*this, x);
   if (!axis.given()) return called(normalized(x, o));
   const autograd::Dims order = kept_behind_first(axis, x);
-  return called(autograd::transpose(normalized(autograd::transpose(x, order), o), inverse(order)));
+  return called(autograd::transpose(normalized(autograd::transpose(x, order), o), catena::inverse_axes(order)));
 }
 
 BatchRenormalization::BatchRenormalization(const Shape& size, const Options& o)

@@ -14,17 +14,19 @@ internal::GRUBase::GRUBase(int n_units, std::optional<int> n_inputs, const Optio
       W(n_inputs.value_or(n_units), n_units, {.initialW = o.init, .initial_bias = o.bias_init}),
       U(n_units, n_units, {.initialW = o.inner_init, .initial_bias = o.bias_init}) {}
 
+Variable internal::GRUBase::next(const Variable& h, const Variable& x) {
+  const Variable r = sigmoid(W_r(x) + U_r(h)), z = sigmoid(W_z(x) + U_z(h));
+  return linear_interpolate(z, tanh(W(x) + U(r * h)), h);
+}
+
 Variable GRU::operator()(const Variable& h, const Variable& x) {
   LinkCall called(*this, h, x);
-  const Variable r = sigmoid(W_r(x) + U_r(h)), z = sigmoid(W_z(x) + U_z(h));
-  return called(linear_interpolate(z, tanh(W(x) + U(r * h)), h));
+  return called(next(h, x));
 }
 
 Variable StatefulGRU::operator()(const Variable& x) {
   LinkCall called(*this, x);
-  if (!h) return called(h = sigmoid(W_z(x)) * tanh(W(x)));
-  const Variable r = sigmoid(W_r(x) + U_r(h)), z = sigmoid(W_z(x) + U_z(h));
-  return called(h = linear_interpolate(z, tanh(W(x) + U(r * h)), h));
+  return called(h = h ? next(h, x) : sigmoid(W_z(x)) * tanh(W(x)));
 }
 
 void StatefulGRU::set_state(const Variable& h_new) { h = internal::state_on(own_device(), h_new); }

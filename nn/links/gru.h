@@ -22,6 +22,9 @@ class CATENA_EXPORT GRUBase : public Chain {
   GRUBase(int n_units, std::optional<int> n_inputs, const Options& options);
 
   Linear W_r, U_r, W_z, U_z, W, U;
+
+ protected:
+  Variable next(const Variable& h, const Variable& x);
 };
 }  // namespace internal
 

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-
 #include <string_view>
-#include <unordered_map>
 
 #include <catena/autograd/derivatives.h>
 #include <catena/autograd/functions/array.h>
@@ -40,12 +38,11 @@ Shape with_batch(std::int64_t n, const Shape& shape) {
 }
 // The sum over all axes of v but the first and the last `kept`.
 Variable summed_to(const Variable& v, int kept) {
-  Shape shape{v.shape(0), -1};
-  for (int k = v.ndim() - kept; k < v.ndim(); ++k) shape.push_back(v.shape(k));
-  std::int64_t inner = v.size();
-  for (int k = 0; k < shape.size(); ++k)
-    if (k != 1) inner /= std::max<std::int64_t>(shape[k], 1);
-  shape[1] = inner;
+  const int last = v.ndim() - kept;
+  std::int64_t inner = 1;
+  for (int k = 1; k < last; ++k) inner *= v.shape(k);
+  Shape shape{v.shape(0), inner};
+  for (int k = last; k < v.ndim(); ++k) shape.push_back(v.shape(k));
   return autograd::sum(autograd::reshape(v, shape), {1});
 }
 
@@ -74,11 +71,10 @@ template <class F> Variable grouped_gradient(const Call& c, const Parameter& W, 
   const Variable weights(autograd::concat(copies, axis).data());
   const Variable y = f(as_one(c.x), weights);
   const Variable g = autograd::grad({y}, {weights}, {as_one(c.gy)})[0];
-  Shape parts = W.shape();  // (..., n, length of the axis, ...)
-  Shape split;
-  for (int k = 0; k < parts.size(); ++k) {
+  Shape split;  // (..., n, length of the axis, ...)
+  for (int k = 0; k < W.ndim(); ++k) {
     if (k == axis) split.push_back(n);
-    split.push_back(parts[k]);
+    split.push_back(W.shape(k));
   }
   return autograd::moveaxis(autograd::reshape(g, split), {axis}, {0});
 }
@@ -135,14 +131,12 @@ Gradients gradients_of(const EmbedID& l, const Call& c) {
   const std::int64_t n = c.x.shape(0), V = l.W.shape(0), d = l.W.shape(1);
   std::vector<std::int64_t> rows = autograd::to_vector<std::int64_t>(c.x.data());
   const std::int64_t per_example = std::int64_t(rows.size()) / n;
+  constexpr int kIgnored = -1;  // no row of the copies has this number
   for (std::size_t i = 0; i < rows.size(); ++i)
-    if (rows[i] != l.ignore_label) rows[i] += std::int64_t(i) / per_example * V;
+    rows[i] = rows[i] == l.ignore_label ? kIgnored : rows[i] + std::int64_t(i) / per_example * V;
   const Variable weights(autograd::zeros({n * V, d}, l.W.dtype(), l.W.device()));
   EmbedIDOptions o;
-  // A number that no row of the copies has.
-  if (l.ignore_label) o.ignore_label = -1;
-  for (std::int64_t& row : rows)
-    if (l.ignore_label && row == *l.ignore_label) row = -1;
+  if (l.ignore_label) o.ignore_label = kIgnored;
   const Variable x(autograd::array(rows, c.x.shape(), c.x.device()));
   const Variable g = autograd::grad({embed_id(x, weights, o)}, {weights}, {c.gy})[0];
   return {{&l.W, autograd::reshape(g, {n, V, d})}};

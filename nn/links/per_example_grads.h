@@ -7,8 +7,8 @@ namespace nn {
 
 struct PerExampleOptions {
   // false: a pass for each example. true: losses(batch) is called once with the whole batch and returns one loss for
-  // each example, (N,); what it computes for one example must not depend on the others. The gradients of the parameters
-  // are then products over the examples, as torch.func.vmap(grad(f)) computes them.
+  // each example, (N,), which must not depend on the other examples. The gradients of the parameters are then products
+  // over the examples, as torch.func.vmap(grad(f)) computes them.
   bool vectorized = false;
 };
 

@@ -1,4 +1,4 @@
-// Layers with PyTorch's names, options and defaults, for those who know them. Parameters have the keys of the classes
+// Layers with PyTorch's names, options and defaults. Parameters have the keys of the classes
 // from which they derive (W, b, gamma, beta), and their initial values; KeyStyle::pytorch reads PyTorch's files.
 //
 //   nn::Sequential net(nn::Conv2d(1, 8, 3, {.padding = 1}), nn::BatchNorm2d(8), nn::ReLU(), nn::MaxPool2d(2),
@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/noise.h>
@@ -112,7 +113,7 @@ using functions::Tanh;
 
 // leaky_relu() with PyTorch's slope.
 struct LeakyReLU {
-  double negative_slope = 0.01;
+  double negative_slope;
   explicit LeakyReLU(double slope = 0.01) : negative_slope(slope) {}
   Variable operator()(const Variable& x) const { return leaky_relu(x, negative_slope); }
 };
@@ -167,13 +168,12 @@ struct CATENA_EXPORT MaxPool2d {
       : MaxPool2d(kernel_, MaxPool2dOptions{.stride = stride, .padding = padding}) {}
   Variable operator()(const Variable& x) const;
 };
-// Means of windows.
 struct AvgPool2dOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Pair> stride = {};  // default: the kernel
   Pair padding = 0;                 // the zeros count
 };
-// average_pooling_2d().
+// Means of windows, by average_pooling_2d().
 struct AvgPool2d {
   Pair kernel;
   AvgPool2dOptions options;
@@ -184,7 +184,7 @@ struct AvgPool2d {
     return average_pooling_2d(x, kernel, options.stride.value_or(kernel), options.padding);
   }
 };
-// To this size, whatever the size of x.
+// Means of windows that give a result of this size for x of any size.
 struct AdaptiveAvgPool2d {
   Pair size;
   explicit AdaptiveAvgPool2d(Pair size_) : size(size_) {}

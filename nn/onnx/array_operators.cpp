@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <limits>
 
-#include <catena/kernels/base/error.h>
-#include <catena/kernels/base/view_layout.h>
 #include <catena/nn/onnx/operators.h>
 #include <catena/nn/onnx/tensor.h>
 

@@ -1,9 +1,7 @@
 // Elementwise functions, by the names of their kernels.
 #include <cmath>
 
-#include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/operators.h>
-#include <catena/nn/onnx/tensor.h>
 
 namespace nn::onnx::internal {
 namespace {
@@ -18,7 +16,7 @@ Names operands(const CallView& c) {
   return names;
 }
 
-// The operands, and what an expression is made of.
+// The operands and the parts of an expression.
 struct Terms {
   explicit Terms(CallView& call) : c(call), in(operands(call)), x(in[0]) {}
   std::string number(double value) const { return c.b.scalar(value, c.input_dtype(0)); }
@@ -47,8 +45,7 @@ template <std::size_t n> struct Text {
 template <Text type> void same(CallView& c) { c.set(c.b.node(type.characters, operands(c))); }
 
 std::string normal_distribution(const Terms& t) {
-  const std::string half = t.op("Mul", t.op("Add", t.op("Erf", t.op("Mul", t.x, std::sqrt(0.5))), 1.0), 0.5);
-  return half;
+  return t.op("Mul", t.op("Add", t.op("Erf", t.op("Mul", t.x, std::sqrt(0.5))), 1.0), 0.5);
 }
 
 std::string gelu_tanh(const Terms& t) {

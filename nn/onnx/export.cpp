@@ -1,13 +1,13 @@
 #include <catena/nn/onnx/export.h>
 
 #include <algorithm>
+#include <array>
 #include <set>
 
 #include <catena/autograd/flag.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/version.h>
 #include <catena/nn/onnx/operators.h>
-#include <catena/nn/onnx/tensor.h>
 
 namespace nn::onnx {
 namespace internal {
@@ -24,9 +24,13 @@ constexpr std::int64_t kFirstOpset = 17, kLastOpset = 22;
 // The version of the format in which an opset appeared.
 constexpr std::int64_t kFormats[] = {8, 8, 9, 9, 10, 10};
 
+std::array<std::span<const Operators>, 5> tables() noexcept {
+  return {elementwise_operators(), array_operators(), reduction_operators(), network_operators(),
+          normalization_operators()};
+}
+
 const Operators* find(std::string_view function) {
-  for (const auto table : {elementwise_operators(), array_operators(), reduction_operators(), network_operators(),
-                           normalization_operators()})
+  for (const auto table : tables())
     for (const Operators& entry : table)
       if (entry.function == function) return &entry;
   return nullptr;
@@ -34,14 +38,14 @@ const Operators* find(std::string_view function) {
 
 // ---- names --------------------------------------------------------------------------------------
 
-// The names given, or those of the variables, or "<kind>_<i>".
-Names names_of(const char* kind, const Names& given, const Variables& variables) {
-  check<ValueError>(given.empty() || given.size() == variables.size(), kOp, given.size(), " ", kind,
-                    "_names are given for ", variables.size(), " ", kind, "s");
-  Names names = given;
-  for (std::size_t i = names.size(); i < variables.size(); ++i)
-    names.push_back(variables[i].name().empty() ? concat(kind, '_', i) : variables[i].name());
-  return names;
+// The names given, or the others; "<kind>_<i>" for an empty one of these.
+Names names_of(const char* kind, const Names& given, Names others) {
+  check<ValueError>(given.empty() || given.size() == others.size(), kOp, given.size(), " ", kind,
+                    "_names are given for ", others.size(), " ", kind, "s");
+  if (!given.empty()) return given;
+  for (std::size_t i = 0; i < others.size(); ++i)
+    if (others[i].empty()) others[i] = concat(kind, '_', i);
+  return others;
 }
 void check_unique(const Names& inputs, const Names& outputs) {
   std::set<std::string> all;
@@ -80,29 +84,29 @@ std::map<const catena::ArrayHeader*, std::string> array_names(Link* link) {
 
 // ---- dynamic axes -------------------------------------------------------------------------------
 
-std::vector<Symbol> symbols_of(const Names& names, const Names& outputs, const Variables& inputs,
-                               const ExportOptions& options) {
-  DynamicAxes axes = options.dynamic_axes;
-  if (options.dynamic_batch)
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      if (inputs[i].ndim() > 0) axes[names[i]].emplace(0, "batch");
-  std::vector<Symbol> symbols;
-  for (const auto& [name, of_input] : axes) {
-    const auto at = std::find(names.begin(), names.end(), name);
-    const bool is_output = std::find(outputs.begin(), outputs.end(), name) != outputs.end();
-    check<ValueError>(at != names.end() || is_output, kOp, "dynamic_axes has \"", name,
-                      "\", which is no input and no output");
-    if (is_output) continue;
-    const auto input = std::size_t(at - names.begin());
-    for (const auto& [given_axis, symbol] : of_input) {
-      const int axis = catena::normalize_axis(kOp, given_axis, inputs[input].ndim());
-      const std::int64_t length = inputs[input].shape(axis);
-      check<ValueError>(!symbol.empty() && length > 0, kOp, "the dynamic axis ", axis, " of ", name,
-                        " needs a name and a length that is not 0");
-      symbols.push_back({symbol, input, axis, {length}});
-    }
+bool contains(const Names& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+// The dynamic axes of input `i`, whose name is `name`.
+void add_symbols(std::vector<Symbol>& symbols, const std::string& name, std::size_t i, const Variable& x,
+                 const ExportOptions& options) {
+  std::map<int, std::string> axes;
+  if (const auto given = options.dynamic_axes.find(name); given != options.dynamic_axes.end())
+    for (const auto& [axis, symbol] : given->second)
+      check<ValueError>(axes.emplace(catena::normalize_axis(kOp, axis, x.ndim()), symbol).second, kOp, "axis ", axis,
+                        " of ", name, " occurs twice in dynamic_axes");
+  if (options.dynamic_batch && x.ndim() > 0) axes.emplace(0, "batch");
+  for (const auto& [axis, symbol] : axes) {
+    const std::int64_t length = x.shape(axis);
+    check<ValueError>(!symbol.empty() && length > 0, kOp, "the dynamic axis ", axis, " of ", name,
+                      " needs a name and a length that is not 0");
+    for (const Symbol& s : symbols)
+      check<ValueError>(s.name != symbol || s.lengths[0] == length, kOp, "the dynamic axis ", symbol,
+                        " has the length ", s.lengths[0], " and, as axis ", axis, " of ", name, ", the length ", length,
+                        "; axes with one name have one length");
+    symbols.push_back({symbol, i, axis, {length}});
   }
-  return symbols;
 }
 
 // ---- calls --------------------------------------------------------------------------------------
@@ -110,12 +114,9 @@ std::vector<Symbol> symbols_of(const Names& names, const Names& outputs, const V
 // The same elements from the last to the first, floats moved by an offset, too: results of the model that depend on
 // values of the inputs differ, results that depend on shapes alone do not.
 Array other_values(const Array& a) {
-  const Array reversed = autograd::copy(autograd::reshape(a, {a.size()}));
   const std::int64_t n = a.size();
-  std::vector<std::int64_t> order;
-  for (std::int64_t i = n; i-- > 0;) order.push_back(i);
-  const Array at = a.backend().from_host(order.data(), {n}, Dtype::int64, a.device());
-  Array b = autograd::reshape(autograd::take(reversed, at, 0), a.shape());
+  const Array reversed = autograd::contiguous(autograd::slice(autograd::reshape(a, {n}), 0, n - 1, -n - 1, -1));
+  const Array b = autograd::reshape(reversed, a.shape());
   return catena::is_floating(a.dtype()) ? autograd::astype(b * 0.875 + 0.0625, a.dtype()) : b;
 }
 // The array `times` times along an axis.
@@ -208,20 +209,22 @@ Model exported(const catena::Function<Variables(const Variables&)>& call, Link* 
   for (const Variable& x : inputs) check<ValueError>(x && x.data(), kOp, "an input is a null Variable, or has no data");
   check<ValueError>(options.opset_version >= kFirstOpset && options.opset_version <= kLastOpset, kOp,
                     "opset_version is ", options.opset_version, "; it must be ", kFirstOpset, " to ", kLastOpset);
-  const Names names = names_of("input", options.input_names, inputs);
+  Names own;
+  for (const Variable& x : inputs) own.push_back(x.name());
+  const Names names = names_of("input", options.input_names, std::move(own));
   check_unique(names, options.output_names);
-  std::vector<Symbol> symbols = symbols_of(names, options.output_names, inputs, options);
+  std::vector<Symbol> symbols;
+  for (std::size_t i = 0; i < inputs.size(); ++i) add_symbols(symbols, names[i], i, inputs[i], options);
   const autograd::TrainScope train(options.train);
   Arrays arrays;
   for (const Variable& x : inputs) arrays.push_back(x.data());
   std::vector<Trace> traces = traces_of(call, arrays, symbols);
   check_traces(traces);
-  const Variables unnamed(traces[0].outputs.size());
-  Names output_names = options.output_names;
-  check<ValueError>(output_names.empty() || output_names.size() == unnamed.size(), kOp, output_names.size(),
-                    " output_names are given for ", unnamed.size(), " outputs");
-  for (std::size_t i = output_names.size(); i < unnamed.size(); ++i) output_names.push_back(concat("output_", i));
+  const Names output_names = names_of("output", options.output_names, Names(traces[0].outputs.size()));
   check_unique(names, output_names);
+  for (const auto& entry : options.dynamic_axes)
+    check<ValueError>(contains(names, entry.first) || contains(output_names, entry.first), kOp, "dynamic_axes has \"",
+                      entry.first, "\", which is no input and no output");
   // After the calls, because parameters may get their shapes in the first one.
   const auto owned = array_names(link);
   GraphBuilder builder(std::move(traces), symbols, names, owned, options.opset_version);
@@ -241,8 +244,7 @@ Model exported(const catena::Function<Variables(const Variables&)>& call, Link* 
 std::vector<ExportedFunction> exported_functions() {
   using namespace internal;
   std::vector<ExportedFunction> all;
-  for (const auto table : {elementwise_operators(), array_operators(), reduction_operators(), network_operators(),
-                           normalization_operators()})
+  for (const auto table : tables())
     for (const Operators& entry : table) all.push_back({std::string(entry.function), std::string(entry.operators)});
   std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.function < b.function; });
   return all;

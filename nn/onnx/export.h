@@ -47,7 +47,7 @@ struct ExportOptions {
   DynamicAxes dynamic_axes = {};
   bool dynamic_batch = false;       // the first axis of every input is "batch"
   std::int64_t opset_version = 17;  // of the operators, 17 to 22
-  bool train = false;               // export what the model does in training
+  bool train = false;               // export the model in training mode; the calls update running averages
   // The link whose parameters get names, if a function is exported.
   Link* link = nullptr;
   std::string graph_name = "main";
@@ -87,9 +87,10 @@ template <class M> Variables outputs_for(M& model, const Variables& xs) {
 // Returns the model without writing it. `model` is a link or a function of Variables, one by one or (more than four) as
 // a list; it returns a Variable, a list or a tuple of them. `inputs` are examples: of their values nothing remains.
 //
-// NotImplementedError: a function has no equivalent, or the model computes values beside its variables. ValueError: no
-// inputs, names that are not unique or unknown, an opset that is not supported, a length that depends on dynamic axes
-// in a way that operators do not express.
+// NotImplementedError: a function has no equivalent, the model computes values beside its variables, or a length
+// depends on dynamic axes in a way that operators do not express. ValueError: no inputs or no outputs, names that are
+// not unique or unknown, an opset that is not supported, different lengths of dynamic axes with one name, a model that
+// does not accept longer dynamic axes.
 template <class M> Model export_model(M&& model, const Variables& inputs, const ExportOptions& options = {}) {
   Link* link = options.link;
   if constexpr (std::is_base_of_v<Link, std::remove_cvref_t<M>>) link = &model;

@@ -1,7 +1,7 @@
 #include <catena/nn/onnx/graph_builder.h>
 
 #include <algorithm>
-#include <cmath>
+#include <bit>
 
 #include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/tensor.h>
@@ -24,6 +24,15 @@ std::vector<std::int64_t> given(const DimList& dims) {
   std::vector<std::int64_t> values;
   for (const Dim& d : dims) values.push_back(d.given());
   return values;
+}
+DimList lengths_of(const Arrays& arrays) {
+  DimList dims(std::size_t(arrays[0].ndim()));
+  for (const Array& a : arrays) {
+    require(a.ndim() == arrays[0].ndim(), "an array of shape ", arrays[0].shape(), " has the shape ", a.shape(),
+            " when the model is called again");
+    for (std::size_t i = 0; i < dims.size(); ++i) dims[i].values.push_back(a.shape(int(i)));
+  }
+  return dims;
 }
 
 // ---- attributes ---------------------------------------------------------------------------------
@@ -109,7 +118,7 @@ std::string GraphBuilder::int64s(const std::vector<std::int64_t>& values) {
 }
 
 std::string GraphBuilder::scalar(double value, Dtype dtype) {
-  std::string& name = scalars_[{value, int(dtype)}];
+  std::string& name = scalars_[{std::bit_cast<std::uint64_t>(value), dtype}];
   if (name.empty()) name = initializer(autograd::full({}, value, dtype), "scalar");
   return name;
 }
@@ -237,11 +246,11 @@ ValueInfo GraphBuilder::info(const std::string& name, Dtype dtype, const DimList
 
 namespace {
 DimList shapes_of(const std::vector<Trace>& traces, const catena::Function<const Array&(const Trace&)>& array_of) {
-  DimList dims(std::size_t(array_of(traces[0]).ndim()));
-  for (const Trace& t : traces)
-    for (std::size_t i = 0; i < dims.size(); ++i) dims[i].values.push_back(array_of(t).shape(int(i)));
-  return dims;
+  Arrays arrays;
+  for (const Trace& t : traces) arrays.push_back(array_of(t));
+  return lengths_of(arrays);
 }
+bool same_bits(double a, double b) { return std::bit_cast<std::uint64_t>(a) == std::bit_cast<std::uint64_t>(b); }
 }  // namespace
 
 Graph GraphBuilder::finish(const Names& output_names, const std::string& graph_name) {
@@ -322,7 +331,7 @@ std::int64_t CallView::integer(std::string_view option, std::int64_t otherwise) 
 std::vector<double> CallView::numbers(std::string_view option) const {
   const auto list = in_traces(option);
   for (const auto* o : list)
-    require(o->numbers == list[0]->numbers, "its ", option,
+    require(std::ranges::equal(o->numbers, list[0]->numbers, same_bits), "its ", option,
             " differs from call to call, so the model computes it beside its variables");
   return list[0]->numbers;
 }

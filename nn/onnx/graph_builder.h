@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/model.h>
 #include <catena/nn/onnx/trace.h>
@@ -25,6 +26,8 @@ struct Dim {
 using DimList = std::vector<Dim>;
 bool is_constant(const DimList& dims);
 std::vector<std::int64_t> given(const DimList& dims);
+// The lengths of an array of each of the traces. NoEquivalent if the numbers of axes differ.
+DimList lengths_of(const Arrays& arrays);
 
 // A dynamic axis: its name, an input that has it, and its length in each of the traces.
 struct Symbol {
@@ -116,7 +119,7 @@ class GraphBuilder {
   std::map<const catena::ArrayHeader*, std::string> constants_;
   std::map<std::pair<std::size_t, std::size_t>, std::string> outputs_;
   std::map<std::vector<std::int64_t>, std::string> int64s_;
-  std::map<std::pair<double, int>, std::string> scalars_;
+  std::map<std::pair<std::uint64_t, Dtype>, std::string> scalars_;  // by the bits of the number: NaN has no order
   std::map<std::string, std::string> symbol_lengths_;
   std::vector<Array> kept_;  // arrays whose addresses are keys
 };

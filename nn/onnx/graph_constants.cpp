@@ -1,8 +1,6 @@
 // Constants of a graph, also those whose shape follows dynamic axes.
 #include <algorithm>
-#include <cstring>
 
-#include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/graph_builder.h>
 #include <catena/nn/onnx/tensor.h>
 
@@ -24,13 +22,6 @@ bool equal(const Array& a, const Array& b) {
 bool is_reshaped(const Array& a, const Array& b) {
   return a->storage != nullptr && a->storage == b->storage && a->data == b->data && a.dtype() == b.dtype() &&
          a.size() == b.size() && a.is_c_contiguous() && b.is_c_contiguous();
-}
-
-DimList dims_of(const std::vector<Array>& arrays) {
-  DimList dims(std::size_t(arrays[0].ndim()));
-  for (const Array& a : arrays)
-    for (std::size_t i = 0; i < dims.size(); ++i) dims[i].values.push_back(a.shape(int(i)));
-  return dims;
 }
 
 }  // namespace
@@ -63,7 +54,7 @@ std::string GraphBuilder::of_input(const std::vector<Array>& arrays) {
     if (!reshaped) continue;
     std::vector<Array> inputs;
     for (const Trace& t : traces_) inputs.push_back(t.inputs[i]);
-    const std::string name = reshape(inputs_[i], dims_of(inputs), dims_of(arrays));
+    const std::string name = reshape(inputs_[i], lengths_of(inputs), lengths_of(arrays));
     name_arrays(arrays, name);
     return name;
   }
@@ -72,7 +63,7 @@ std::string GraphBuilder::of_input(const std::vector<Array>& arrays) {
 
 // Recurrent states, positions and masks have the lengths of dynamic axes.
 std::string GraphBuilder::varying_constant(const std::vector<Array>& arrays) {
-  const DimList dims = dims_of(arrays);
+  const DimList dims = lengths_of(arrays);
   require(!is_constant(dims), "a constant of shape ", arrays[0].shape(),
           " has other values when the model is called with other values: it is random, or computed beside "
           "the variables");

@@ -196,9 +196,8 @@ void fold_constants(Program& program, std::vector<Array>& constants) {
   }
   std::vector<Program::Step> rest;
   for (Program::Step& step : program.steps) {
-    const bool foldable = !step.op->is_random && std::all_of(step.inputs.begin(), step.inputs.end(), [&](int slot) {
-      return slot == kLeftOut || known[std::size_t(slot)];
-    });
+    const bool foldable = std::all_of(step.inputs.begin(), step.inputs.end(),
+                                      [&](int slot) { return slot == kLeftOut || known[std::size_t(slot)]; });
     if (!foldable) {
       rest.push_back(std::move(step));
       continue;
@@ -212,6 +211,24 @@ void fold_constants(Program& program, std::vector<Array>& constants) {
     }
   }
   program.steps = std::move(rest);
+}
+
+// Removes the constants that neither a step nor an output reads, such as those from which others were computed.
+void drop_unread_constants(Program& program, std::vector<Array>& constants) {
+  std::vector<bool> read(std::size_t(program.n_slots), false);
+  for (const Program::Step& step : program.steps)
+    for (const int slot : step.inputs)
+      if (slot != kLeftOut) read[std::size_t(slot)] = true;
+  for (const int slot : program.outputs) read[std::size_t(slot)] = true;
+  std::vector<int> slots;
+  std::vector<Array> values;
+  for (std::size_t i = 0; i < constants.size(); ++i) {
+    if (!read[std::size_t(program.constants[i])]) continue;
+    slots.push_back(program.constants[i]);
+    values.push_back(constants[i]);
+  }
+  program.constants = std::move(slots);
+  constants = std::move(values);
 }
 
 }  // namespace
@@ -242,6 +259,7 @@ void Program::build(ImportedModel& to, Model model, const std::string& name) {
   }
   builder.add_steps();
   fold_constants(*program, to.constants_);
+  drop_unread_constants(*program, to.constants_);
   builder.find_last_uses();
   to.program_ = std::move(program);
 }

@@ -24,8 +24,8 @@ struct Program;
 }
 
 // A network that was read from a file. Its parameters are the floating initializers with at least one axis, under their
-// names without "/" at the begin; running statistics of BatchNormalization are persistents. Numbers, integers and what
-// nodes need as options are constants.
+// names without "/" at the beginning; running statistics of BatchNormalization are persistents. Numbers, integers and
+// options of nodes are constants.
 //
 // Nodes compute what ONNX defines for their version of the operators, in the mode in which the file was exported:
 // usually inference, in which running statistics are used as they are and Dropout does nothing. All floating inputs and

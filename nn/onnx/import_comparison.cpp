@@ -17,9 +17,8 @@ template <const catena::KernelDef& kernel> Variables unary(Call c) {
   return {constant(autograd::apply(kernel, {c.input(0).data()}))};
 }
 template <const catena::KernelDef& kernel> Variables binary(Call c) {
-  const Variable &a = c.input(0), &b = c.input(1);
-  const Variable x = a.device() == autograd::Device{} ? beside(a, b) : a;
-  return {constant(autograd::apply(kernel, {x.data(), beside(b, x).data()}))};
+  const auto [a, b] = on_one_device(c.input(0), c.input(1));
+  return {constant(autograd::apply(kernel, {a.data(), b.data()}))};
 }
 
 Variables where(Call c) {

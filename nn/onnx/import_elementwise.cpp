@@ -65,15 +65,10 @@ Variables dropout(Call c) {
 Variables identity(Call c) { return {c.input(0)}; }
 
 // ---- several arguments ----
-struct Pair2 {
-  Variable a, b;
-};
-// Both on the device of the one that is not a number of the host.
-Pair2 operands(Call c) {
+std::pair<Variable, Variable> operands(Call c) {
   const Variable &a = c.input(0), &b = c.input(1);
   if (a.dtype() != b.dtype()) c.refuse("its inputs are ", a.dtype(), " and ", b.dtype(), "; equal types are needed");
-  if (a.device() == b.device()) return {a, b};
-  return a.device() == autograd::Device{} ? Pair2{beside(a, b), b} : Pair2{a, beside(b, a)};
+  return on_one_device(a, b);
 }
 
 template <class F> Variables binary(Call c, F f, const catena::KernelDef& kernel) {
@@ -131,8 +126,8 @@ Variables modulo(Call c) {
 template <class F> Variables variadic(Call c, F f, const catena::KernelDef& kernel) {
   Variable result = c.input(0);
   for (std::size_t i = 1; i < c.n_inputs(); ++i) {
-    const Variable& x = c.input(i);
-    result = is_floating(x) ? f(result, x) : constant(autograd::apply(kernel, {result.data(), x.data()}));
+    const auto [a, b] = on_one_device(result, c.input(i));
+    result = is_floating(b) ? f(a, b) : constant(autograd::apply(kernel, {a.data(), b.data()}));
   }
   return {result};
 }

@@ -58,17 +58,24 @@ class Fusion {
     return found == initializers_.end() ? nullptr : found->second;
   }
 
+  static bool has_bias(const Node& convolution) {
+    return convolution.input.size() > 2 && !convolution.input[2].empty();
+  }
+
   bool may_fuse(const Node& convolution, const Node& bn) const {
-    if (bn.output.size() != 1 || bn.input.size() != 5 || readers_.at(convolution.output[0]) != 1) return false;
+    if (!bn.domain.empty() || bn.output.size() != 1 || bn.input.size() != 5 || convolution.input.size() < 2 ||
+        readers_.at(convolution.output[0]) != 1)
+      return false;
     const Attribute* const training = bn.find("training_mode");
     if (training != nullptr && training->i != 0) return false;
+    const Tensor* const W = initializer(convolution.input[1]);
+    if (W == nullptr || W->data_type != DataType::float_ || W->dims.empty()) return false;
     std::vector<std::string> names(bn.input.begin() + 1, bn.input.end());
-    for (std::size_t i = 1; i < convolution.input.size(); ++i)
-      if (!convolution.input[i].empty()) names.push_back(convolution.input[i]);
-    return convolution.input.size() >= 2 && std::all_of(names.begin(), names.end(), [&](const std::string& name) {
-             const Tensor* const t = initializer(name);
-             return t != nullptr && t->data_type == DataType::float_;
-           });
+    if (has_bias(convolution)) names.push_back(convolution.input[2]);
+    return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+      const Tensor* const t = initializer(name);
+      return t != nullptr && t->data_type == DataType::float_ && t->dims.size() == 1 && t->dims[0] == W->dims[0];
+    });
   }
 
   // W s and (b - mean) s + beta, where s = gamma / sqrt(var + eps), for each
@@ -82,9 +89,8 @@ class Fusion {
         value(bn.input[1]) / autograd::apply(kernels::sqrt, {value(bn.input[4]) + autograd::Operand(Scalar(eps))});
     Shape along = Shape::filled(W.shape().size(), 1);
     along[0] = scale.size();
-    const bool has_bias = convolution.input.size() > 2 && !convolution.input[2].empty();
     const Array mean = value(bn.input[3]);
-    const Array shifted = has_bias ? value(convolution.input[2]) - mean : -mean;
+    const Array shifted = has_bias(convolution) ? value(convolution.input[2]) - mean : -mean;
     const std::string name = convolution.input[1] + "/fused" + std::to_string(made_.size());
     made_.push_back(to_tensor(W * autograd::reshape(scale, along), name));
     made_.push_back(to_tensor(shifted * scale + value(bn.input[2]), name + "/bias"));

@@ -1,7 +1,6 @@
 // Operators that take, add and write elements by position, and order them.
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
@@ -73,6 +72,7 @@ Variables gather_elements(Call c) {
 Items items_of(Call c, const Variable& x, const Variable& indices, int batch) {
   const int rank = indices.ndim();
   if (rank == 0) c.refuse("its indices have no axis");
+  if (batch < 0 || batch >= rank) c.refuse("its batch_dims is ", batch, " for indices of the shape ", indices.shape());
   const std::int64_t depth = indices.shape(rank - 1);
   if (depth + batch > x.ndim()) c.refuse("its indices name ", depth, " axes of the shape ", x.shape());
   Items items;
@@ -92,7 +92,6 @@ Variables gather_nd(Call c) {
 }
 
 // ---- writing ----
-// Adds the differences to what is there now; positions must be named once.
 Variables scatter_elements(Call c) {
   const Variable& x = c.input(0);
   const int axis = c.axis(c.integer("axis", 0), x.ndim());
@@ -102,6 +101,8 @@ Variables scatter_elements(Call c) {
   if (reduction != "none") c.unsupported("the reduction ", reduction, " is not imported");
   return {autograd::scatter(x, axis, index, updates)};
 }
+// Adds the updates to x with zeros at their positions: x + (update - x) is rounded, and is not a number where x is
+// infinite. Each position must be named once.
 Variables scatter_nd(Call c) {
   const Variable& x = c.input(0);
   const std::string reduction = c.text("reduction", "none");
@@ -109,7 +110,12 @@ Variables scatter_nd(Call c) {
   const Items items = items_of(c, x, indices, 0);
   if (reduction == "add") return {autograd::scatter_add(x, items, updates)};
   if (reduction != "none") c.unsupported("the reduction ", reduction, " is not imported");
-  return {autograd::scatter_add(x, items, updates - autograd::get_item(x, items))};
+  const Variable counts = constant(autograd::zeros(x.shape(), Dtype::float32, x.device()));
+  const Variable one = constant(autograd::ones({}, Dtype::float32, x.device()));
+  const Array named = autograd::apply(kernels::not_equal, {autograd::scatter_add(counts, items, one).data(), 0});
+  const Variable zero = constant(autograd::zeros({}, x.dtype(), x.device()));
+  if (is_floating(x)) return {autograd::scatter_add(autograd::where(constant(named), zero, x), items, updates)};
+  return {autograd::scatter_add(constant(autograd::where(named, zero.data(), x.data())), items, updates)};
 }
 
 // ---- padding ----
@@ -118,7 +124,7 @@ Variables pad(Call c) {
   const bool by_inputs = c.opset() >= 11;
   Integers pads = by_inputs ? c.integers_of(1) : c.integers("pads");
   const std::string mode = c.text("mode", "constant");
-  const double value = by_inputs ? (c.has(2) ? c.numbers_of(2).at(0) : 0) : c.number("value", 0);
+  const double value = by_inputs ? (c.has(2) ? c.number_of(2) : 0) : c.number("value", 0);
   Integers axes = c.has(3) ? c.integers_of(3) : Integers();
   if (axes.empty())
     for (int k = 0; k < x.ndim(); ++k) axes.push_back(k);
@@ -146,7 +152,7 @@ Variables pad(Call c) {
 // ---- order ----
 Variables top_k(Call c) {
   const Variable& x = c.input(0);
-  const std::int64_t k = c.opset() < 10 ? c.integer("k") : c.integers_of(1).at(0);
+  const std::int64_t k = c.opset() < 10 ? c.integer("k") : c.integer_of(1);
   const int axis = c.axis(c.integer("axis", -1), x.ndim());
   const bool largest = c.integer("largest", 1) != 0;
   // In order, of equal elements the first ones.
@@ -162,25 +168,31 @@ Variables top_k(Call c) {
 
 Variables cumsum(Call c) {
   const Variable& x = c.input(0);
-  const int axis = c.axis(c.integers_of(1).at(0), x.ndim());
+  const int axis = c.axis(c.integer_of(1), x.ndim());
   const bool reverse = c.integer("reverse", 0) != 0, exclusive = c.integer("exclusive", 0) != 0;
-  const Variable in_order = reverse ? autograd::flip(x, axis) : x;
-  Variable y = cast_to(autograd::cumsum(in_order, axis), x.dtype());
-  if (exclusive)
-    y = is_floating(x) ? y - in_order : constant(autograd::apply(kernels::subtract, {y.data(), in_order.data()}));
+  Variable in_order = reverse ? autograd::flip(x, axis) : x;
+  if (exclusive && x.shape(axis) > 0) {  // a zero in front, and no last element
+    Shape first = x.shape();
+    first[axis] = 1;
+    Items others = all_of(x.ndim());
+    others[std::size_t(axis)] = IndexItem(Slice(0, x.shape(axis) - 1));
+    in_order = autograd::concat(
+        {constant(autograd::zeros(first, x.dtype(), x.device())), autograd::get_item(in_order, others)}, axis);
+  }
+  const Variable y = cast_to(autograd::cumsum(in_order, axis), x.dtype());
   return {reverse ? autograd::flip(y, axis) : y};
 }
 
 Variables trilu(Call c) {
   const Variable& x = c.input(0);
-  const std::int64_t k = c.has(1) ? c.integers_of(1).at(0) : 0;
+  const std::int64_t k = c.has(1) ? c.integer_of(1) : 0;
   return {c.integer("upper", 1) != 0 ? autograd::triu(x, k) : autograd::tril(x, k)};
 }
 
 // 1 or other values at the positions that indices name, along a new axis.
 Variables one_hot(Call c) {
   const Variable& indices = c.input(0);
-  const auto depth = std::int64_t(c.numbers_of(1).at(0));
+  const auto depth = std::int64_t(c.number_of(1));
   const Array values = c.input(2).data();
   if (values.size() != 2) c.refuse("its values have the shape ", values.shape(), "; two are needed");
   const int axis = c.axis(c.integer("axis", -1), indices.ndim() + 1);

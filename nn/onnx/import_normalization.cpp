@@ -21,10 +21,7 @@ template <auto f> Variables softmax(Call c) {
   const bool as_matrix = c.opset() < 13;
   const int axis = c.axis(c.integer("axis", as_matrix ? 1 : -1), std::max(x.ndim(), 1));
   if (!as_matrix && x.ndim() >= 2) return {f(x, axis)};
-  std::int64_t rows = 1;
-  for (int k = 0; k < axis; ++k) rows *= x.shape(k);
-  const Variable matrix = autograd::reshape(x, {rows, -1});
-  return {autograd::reshape(f(matrix, 1), x.shape())};
+  return {autograd::reshape(f(matrix_of(x, axis), 1), x.shape())};
 }
 Variable softmax_of(const Variable& x, int axis) { return nn::softmax(x, axis); }
 Variable log_softmax_of(const Variable& x, int axis) { return nn::log_softmax(x, axis); }

@@ -1,7 +1,6 @@
 #include <catena/nn/onnx/import_operator.h>
 
 #include <algorithm>
-#include <array>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
@@ -58,6 +57,12 @@ std::vector<double> OperatorCall::numbers_of(std::size_t i) const {
   return autograd::to_vector<double>(input(i).data());
 }
 
+void OperatorCall::check_one_element(std::size_t i) const {
+  if (input(i).size() != 1) refuse("its input ", i, " has the shape ", input(i).shape(), "; one number is needed");
+}
+std::int64_t OperatorCall::integer_of(std::size_t i) const { return check_one_element(i), integers_of(i)[0]; }
+double OperatorCall::number_of(std::size_t i) const { return check_one_element(i), numbers_of(i)[0]; }
+
 const Attribute* OperatorCall::typed(std::string_view name, Attribute::Type type) const {
   const Attribute* const a = node_.find(name);
   if (a != nullptr && a->type != type) refuse("its attribute ", name, " has another type than the operator's");
@@ -107,12 +112,21 @@ Variable cast_to(const Variable& x, Dtype dtype) {
 Variable beside(const Variable& x, const Variable& other) {
   return x.device() == other.device() ? x : autograd::copy(x, other.device());
 }
+std::pair<Variable, Variable> on_one_device(const Variable& a, const Variable& b) {
+  const Variable x = a.device() == autograd::Device{} ? beside(a, b) : a;
+  return {x, beside(b, x)};
+}
 Shape shape_of(const Integers& lengths) {
   Shape shape;
   if (lengths.size() > std::size_t(catena::kMaxRank))
     throw catena::ValueError(catena::concat("a shape has ", lengths.size(), " axes, more than ", catena::kMaxRank));
   for (const std::int64_t n : lengths) shape.push_back(n);
   return shape;
+}
+Variable matrix_of(const Variable& x, int axis) {
+  std::int64_t rows = 1, columns = 1;
+  for (int k = 0; k < x.ndim(); ++k) (k < axis ? rows : columns) *= x.shape(k);
+  return autograd::reshape(x, {rows, columns});
 }
 
 }  // namespace importing

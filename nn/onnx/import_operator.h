@@ -1,10 +1,10 @@
 // The operators of ONNX: functions that compute the outputs of a node. Internal to this folder.
 #pragma once
 
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/variable.h>
@@ -38,6 +38,9 @@ class OperatorCall {
   // The integers, or the numbers, of an input, on the host.
   Integers integers_of(std::size_t i) const;
   std::vector<double> numbers_of(std::size_t i) const;
+  // The same of an input with one element; ValueError for another number of elements.
+  std::int64_t integer_of(std::size_t i) const;
+  double number_of(std::size_t i) const;
 
   // Attributes. Without a default, ValueError if it is missing; ValueError for one of another type.
   const Attribute* attribute(std::string_view name) const noexcept { return node_.find(name); }
@@ -59,6 +62,7 @@ class OperatorCall {
   }
 
  private:
+  void check_one_element(std::size_t i) const;
   const Attribute* typed(std::string_view name, Attribute::Type type) const;
 
   const Node& node_;
@@ -74,7 +78,6 @@ struct Operator {
   Variables (*run)(const OperatorCall& call);
   unsigned constants = 0;   // bit i: input i is an option
   unsigned statistics = 0;  // bit i: input i is a running statistic
-  bool is_random = false;
 };
 
 // The operators of each file.
@@ -103,6 +106,10 @@ Variable integers(const Integers& values, const Shape& shape);
 Variable cast_to(const Variable& x, Dtype dtype);
 // x, on the device of `other`.
 Variable beside(const Variable& x, const Variable& other);
+// Both on the device of the first one that is not on the host.
+std::pair<Variable, Variable> on_one_device(const Variable& a, const Variable& b);
 Shape shape_of(const Integers& lengths);
+// x as a matrix, with a row for each position on the axes before `axis`.
+Variable matrix_of(const Variable& x, int axis);
 
 }  // namespace nn::onnx::importing

@@ -51,8 +51,7 @@ Windows windows_of(Call c, const Shape& input, const Dims& kernel) {
   if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER") c.refuse("its auto_pad is ", automatic);
   for (int k = 0; k < axes; ++k) {
     const std::int64_t n = input[k + 2], out = (n + w.stride[k] - 1) / w.stride[k];
-    const std::int64_t span = w.dilation[k] * (kernel[k] - 1) + 1;
-    const std::int64_t total = std::max<std::int64_t>((out - 1) * w.stride[k] + span - n, 0);
+    const std::int64_t total = std::max<std::int64_t>((out - 1) * w.stride[k] + w.span(k) - n, 0);
     w.before[k] = automatic == "SAME_UPPER" ? total / 2 : total - total / 2;
     w.after[k] = total - w.before[k];
   }
@@ -79,7 +78,7 @@ namespace {
 void extend(Call c, Windows& w, const Shape& input) {
   if (c.integer("ceil_mode", 0) == 0) return;
   for (int k = 0; k < w.axes(); ++k) {
-    const std::int64_t n = input[k + 2], span = w.dilation[k] * (w.kernel[k] - 1) + 1;
+    const std::int64_t n = input[k + 2], span = w.span(k);
     const std::int64_t whole = n + w.before[k] + w.after[k];
     if (whole < span) continue;
     std::int64_t out = (whole - span + w.stride[k] - 1) / w.stride[k] + 1;
@@ -88,16 +87,17 @@ void extend(Call c, Windows& w, const Shape& input) {
   }
 }
 
-// The windows with gaps of one axis after the other as a new last axis, whose maximum is taken.
+// The windows along a spatial axis, as a new last axis.
+Variable taps(const Variable& x, const Windows& w, int k) {
+  const Variable all = autograd::unfold(x, k + 2, w.span(k), w.stride[k]);
+  return autograd::get_item(
+      all, {autograd::IndexItem(catena::ellipsis), autograd::IndexItem(catena::Slice(0, w.span(k), w.dilation[k]))});
+}
+
+// The maximum over windows with gaps, of one axis after the other.
 Variable dilated_maximum(const Variable& x, const Windows& w) {
   Variable y = padded(x, w.before, w.after, -HUGE_VAL);
-  for (int k = 0; k < w.axes(); ++k) {
-    const Variable all = autograd::unfold(y, k + 2, w.dilation[k] * (w.kernel[k] - 1) + 1, w.stride[k]);
-    std::vector<autograd::IndexItem> taps{
-        autograd::IndexItem(catena::ellipsis),
-        autograd::IndexItem(catena::Slice(0, all.shape(all.ndim() - 1), w.dilation[k]))};
-    y = autograd::max(autograd::get_item(all, taps), -1);
-  }
+  for (int k = 0; k < w.axes(); ++k) y = autograd::max(taps(y, w, k), -1);
   return y;
 }
 
@@ -125,9 +125,8 @@ Variables max_pool(Call c) {
   const Variable values = floating ? x : constant(autograd::astype(x.data(), Dtype::float32));
   Windows w = windows_of(c, x.shape(), kernel_of(c, x.shape()));
   extend(c, w, x.shape());
-  const bool dense = std::all_of(w.dilation.begin(), w.dilation.end(), [](std::int64_t d) { return d == 1; });
   Variable y;
-  if (!dense) y = dilated_maximum(values, w);
+  if (!w.is_dense()) y = dilated_maximum(values, w);
   else if (w.is_symmetric()) y = maximum(values, w, w.before);
   else y = maximum(padded(values, w.before, w.after, -HUGE_VAL), w, Dims::filled(w.axes(), 0));
   return {cast_to(y, x.dtype())};
@@ -139,24 +138,19 @@ Variables average_pool(Call c) {
   const Dims before = w.before, after = w.after;
   extend(c, w, x.shape());
   const bool count_pads = c.integer("count_include_pad", 0) != 0;
-  const bool dense = std::all_of(w.dilation.begin(), w.dilation.end(), [](std::int64_t d) { return d == 1; });
-  if (dense && w.is_symmetric() && w.after == after)
+  if (w.is_dense() && w.is_symmetric() && w.after == after)
     return {average(x, w, count_pads ? std::optional<double>(0.0) : std::nullopt)};
   // The sum of a window divided by the number of its elements that count.
   Variable sums = padded(x, w.before, w.after, 0);
-  Variable counts = constant(autograd::ones(x.shape(), x.dtype(), x.device()));
+  Shape one = x.shape();  // one example with one channel: the numbers are those of all
+  one[0] = one[1] = 1;
+  Variable counts = constant(autograd::ones(one, x.dtype(), x.device()));
   counts = padded(counts, before, after, count_pads ? 1 : 0);
   Dims rest = w.after;
   for (int k = 0; k < w.axes(); ++k) rest[k] -= after[k];
   counts = padded(counts, Dims::filled(w.axes(), 0), rest, 0);
   for (int k = 0; k < w.axes(); ++k)
-    for (Variable* v : {&sums, &counts}) {
-      const Variable all = autograd::unfold(*v, k + 2, w.dilation[k] * (w.kernel[k] - 1) + 1, w.stride[k]);
-      std::vector<autograd::IndexItem> taps{
-          autograd::IndexItem(catena::ellipsis),
-          autograd::IndexItem(catena::Slice(0, all.shape(all.ndim() - 1), w.dilation[k]))};
-      *v = autograd::sum(autograd::get_item(all, taps), -1);
-    }
+    for (Variable* v : {&sums, &counts}) *v = autograd::sum(taps(*v, w, k), -1);
   return {sums / counts};
 }
 

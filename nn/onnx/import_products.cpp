@@ -108,7 +108,7 @@ Variables transposed_convolution(Call c) {
   Windows w = windows_of(c, x.shape(), kernel);
   Dims full = Dims::filled(axes, 0), extra = full, none = full, lengths = full;
   for (int k = 0; k < axes; ++k) {
-    full[k] = w.stride[k] * (x.shape(k + 2) - 1) + w.dilation[k] * (kernel[k] - 1) + 1;
+    full[k] = w.stride[k] * (x.shape(k + 2) - 1) + w.span(k);
     extra[k] = given[std::size_t(k)];
   }
   set_output_pads(c, w, full, extra);

@@ -21,6 +21,8 @@ using Call = const OperatorCall&;
 // none.
 struct Weights {
   Variable W, R, input_bias, state_bias;
+  // Of a GRU that resets the state before the product: the rows of the candidate, which R and state_bias then lack.
+  Variable candidate_R, candidate_bias;
 };
 // The state between two elements of a sequence; c is that of an LSTM.
 struct State {
@@ -46,17 +48,13 @@ State lstm_step(Call, const Variable& from_input, const State& before, const Wei
 }
 
 // Order of the gates: update, reset, candidate.
-State gru_step(Call call, const Variable& from_input, const State& before, const Weights& w) {
+State gru_step(Call, const Variable& from_input, const State& before, const Weights& w) {
   const std::int64_t n = before.h.shape(1);
-  const auto rows = [&](const Variable& v, int from, int to) {
-    return v ? autograd::get_item(v, {autograd::IndexItem(catena::Slice(from * n, to * n))}) : v;
-  };
-  const Variable both = nn::linear(before.h, rows(w.R, 0, 2), rows(w.state_bias, 0, 2));
-  const Variable z = autograd::sigmoid(gate(from_input, 0, n) + gate(both, 0, n));
-  const Variable r = autograd::sigmoid(gate(from_input, 1, n) + gate(both, 1, n));
-  const Variable R = rows(w.R, 2, 3), b = rows(w.state_bias, 2, 3);
-  const bool reset_after = call.integer("linear_before_reset", 0) != 0;
-  const Variable from_state = reset_after ? r * nn::linear(before.h, R, b) : nn::linear(r * before.h, R, b);
+  const Variable all = nn::linear(before.h, w.R, w.state_bias);
+  const Variable z = autograd::sigmoid(gate(from_input, 0, n) + gate(all, 0, n));
+  const Variable r = autograd::sigmoid(gate(from_input, 1, n) + gate(all, 1, n));
+  const Variable from_state =
+      w.candidate_R ? nn::linear(r * before.h, w.candidate_R, w.candidate_bias) : r * gate(all, 2, n);
   const Variable candidate = autograd::tanh(gate(from_input, 2, n) + from_state);
   return {(1.0 - z) * candidate + z * before.h, {}};
 }
@@ -123,14 +121,25 @@ std::vector<Variable> ends_of(Call c, const Variable& x) {
   return ended;
 }
 
+Variable rows(const Variable& v, std::int64_t from, std::int64_t to) {
+  return autograd::get_item(v, {autograd::IndexItem(catena::Slice(from, to))});
+}
+
 // The weights of a direction; the biases of input and state are the halves of B.
 Weights weights_of(Call c, std::int64_t direction) {
-  Weights w{at_row(c.input(1), direction), at_row(c.input(2), direction), {}, {}};
-  if (!c.has(3)) return w;
-  const Variable both = at_row(c.input(3), direction);
-  const std::int64_t half = w.W.shape(0);
-  w.input_bias = autograd::get_item(both, {autograd::IndexItem(catena::Slice(0, half))});
-  w.state_bias = autograd::get_item(both, {autograd::IndexItem(catena::Slice(half, 2 * half))});
+  Weights w{at_row(c.input(1), direction), at_row(c.input(2), direction), {}, {}, {}, {}};
+  const std::int64_t all = w.W.shape(0), first = all / 3 * 2;  // rows of all gates, and of the first two of a GRU
+  if (c.has(3)) {
+    const Variable both = at_row(c.input(3), direction);
+    w.input_bias = rows(both, 0, all);
+    w.state_bias = rows(both, all, 2 * all);
+  }
+  if (c.node().op_type != "GRU" || c.integer("linear_before_reset", 0) != 0) return w;
+  w.candidate_R = rows(w.R, first, all);
+  w.R = rows(w.R, 0, first);
+  if (!w.state_bias) return w;
+  w.candidate_bias = rows(w.state_bias, first, all);
+  w.state_bias = rows(w.state_bias, 0, first);
   return w;
 }
 
@@ -148,6 +157,8 @@ Variables recurrent(Call c, Step step, std::int64_t gates, bool has_cell) {
   const auto turned = [&](const Variable& v) { return batch_first && v ? autograd::swapaxes(v, 0, 1) : v; };
   const Variable x = turned(c.input(0));
   const std::string direction = c.text("direction", "forward");
+  if (direction != "forward" && direction != "reverse" && direction != "bidirectional")
+    c.refuse("its direction is ", direction, "; forward, reverse or bidirectional is needed");
   const std::int64_t directions = direction == "bidirectional" ? 2 : 1;
   const std::int64_t hidden = c.integer("hidden_size", c.input(2).shape(c.input(2).ndim() - 1));
   check_shapes(c, x, directions, gates, hidden);

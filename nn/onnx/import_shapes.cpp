@@ -35,7 +35,7 @@ Variables constant_of_shape(Call c) {
 }
 
 Variables range(Call c) {
-  const double start = c.numbers_of(0).at(0), limit = c.numbers_of(1).at(0), delta = c.numbers_of(2).at(0);
+  const double start = c.number_of(0), limit = c.number_of(1), delta = c.number_of(2);
   if (delta == 0) c.refuse("its step is 0");
   const auto n = std::int64_t(std::max(std::ceil((limit - start) / delta), 0.0));
   const Array i = autograd::arange(n, Dtype::float64, autograd::Device{});
@@ -75,11 +75,7 @@ Variables flatten(Call c) {
   const Variable& x = c.input(0);
   const std::int64_t given = c.integer("axis", 1);
   const int axis = given == x.ndim() ? x.ndim() : c.axis(given, std::max(x.ndim(), 1));
-  std::int64_t rows = 1;
-  for (int k = 0; k < axis; ++k) rows *= x.shape(k);
-  std::int64_t columns = 1;
-  for (int k = axis; k < x.ndim(); ++k) columns *= x.shape(k);
-  return {autograd::reshape(x, {rows, columns})};
+  return {matrix_of(x, axis)};
 }
 
 Variables squeeze(Call c) {
@@ -150,6 +146,7 @@ Variables split(Call c) {
   const Variable& x = c.input(0);
   const int axis = c.axis(c.integer("axis", 0), x.ndim());
   Integers lengths = c.integers("split", 1, 13);
+  if (c.n_outputs() == 0) c.refuse("it has no output");
   if (lengths.empty()) {
     const auto parts = std::int64_t(c.n_outputs());
     const std::int64_t length = (x.shape(axis) + parts - 1) / parts;
@@ -167,7 +164,8 @@ Variables depth_to_space(Call c) {
   const Variable& x = c.input(0);
   if (x.ndim() != 4) c.refuse("its input has the shape ", x.shape(), "; images (n, c, h, w) are needed");
   const std::int64_t r = c.integer("blocksize"), n = x.shape(0), h = x.shape(2), w = x.shape(3);
-  if (r < 1 || x.shape(1) % (r * r) != 0) c.refuse("blocks of ", r, " do not fit ", x.shape(1), " channels");
+  if (r < 1 || r > x.shape(1) || x.shape(1) % (r * r) != 0)
+    c.refuse("blocks of ", r, " do not fit ", x.shape(1), " channels");
   const std::int64_t channels = x.shape(1) / (r * r);
   const bool by_depth = c.text("mode", "DCR") == "DCR";
   const Variable parts =

@@ -11,6 +11,9 @@ struct Windows {
 
   int axes() const noexcept { return kernel.size(); }
   bool is_symmetric() const noexcept { return before == after; }
+  bool is_dense() const noexcept { return dilation == catena::Dims::filled(axes(), 1); }
+  // Number of elements from the first to the last one of a window.
+  std::int64_t span(int k) const noexcept { return dilation[k] * (kernel[k] - 1) + 1; }
 };
 
 // Reads the attributes, and determines the pads of auto_pad, for an input of shape (n, c, d1, ...) and a kernel.

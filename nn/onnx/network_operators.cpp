@@ -2,9 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/operators.h>
-#include <catena/nn/onnx/tensor.h>
 
 namespace nn::onnx::internal {
 
@@ -65,27 +63,34 @@ void convolution(CallView& c) {
                   attribute("pads", joined(c.integers("pad"), padding_behind(c, reach_of(kernel, dilate))))}));
 }
 
-// The length of a transposed convolution is stride * (in - 1) + reach - 2 * pad; what is missing is output_padding,
-// and what is too much is padding behind.
-void deconvolution(CallView& c) {
-  const Integers kernel = constant_lengths(spatial(c.input_shape(0)), "the size of the filters");
-  const Integers stride = c.integers("stride"), pad = c.integers("pad"), dilate = dilation_of(c, kernel.size());
-  const Integers reach = reach_of(kernel, dilate);
-  const DimList in = spatial(c.input_shape(1)), out = c.dims("spatial");
-  Integers behind = pad, added(pad.size(), 0);
+// The length of a transposed convolution is stride * (in - 1) + reach - 2 * pad. Elements that are missing at the end
+// are output_padding, and those that are too many are padding behind the axis.
+struct EndPadding {
+  Integers behind, added;
+};
+EndPadding end_padding(const CallView& c, const Integers& reach, const DimList& in, const DimList& out) {
+  const Integers stride = c.integers("stride"), pad = c.integers("pad");
+  EndPadding end;
   for (std::size_t a = 0; a < pad.size(); ++a) {
     Dim more = out[a];
     for (std::size_t t = 0; t < more.values.size(); ++t)
       more.values[t] -= stride[a] * (in[a].values[t] - 1) + reach[a] - 2 * pad[a];
     require(more.is_constant(), "outsize depends on dynamic axes");
-    if (more.given() >= 0) added[a] = more.given();
-    else behind[a] -= more.given();
+    end.behind.push_back(pad[a] + std::max<std::int64_t>(-more.given(), 0));
+    end.added.push_back(std::max<std::int64_t>(more.given(), 0));
   }
+  return end;
+}
+
+void deconvolution(CallView& c) {
+  const Integers kernel = constant_lengths(spatial(c.input_shape(0)), "the size of the filters");
+  const Integers dilate = dilation_of(c, kernel.size());
+  const EndPadding end = end_padding(c, reach_of(kernel, dilate), spatial(c.input_shape(1)), c.dims("spatial"));
   const Names operands = in_dtype_of_x(c, 1);
   c.set(c.b.node("ConvTranspose", {operands[1], operands[0]},
-                 {attribute("kernel_shape", kernel), attribute("strides", stride), attribute("dilations", dilate),
-                  attribute("group", c.integer("groups")), attribute("pads", joined(pad, behind)),
-                  attribute("output_padding", added)}));
+                 {attribute("kernel_shape", kernel), attribute("strides", c.integers("stride")),
+                  attribute("dilations", dilate), attribute("group", c.integer("groups")),
+                  attribute("pads", joined(c.integers("pad"), end.behind)), attribute("output_padding", end.added)}));
 }
 
 // Operators limit padding to less than the window; where cover_all needs more, the input is padded by itself.
@@ -121,24 +126,16 @@ std::int64_t channels_of(const CallView& c) {
 
 // Every element is written to its whole window: a transposed convolution of each channel with ones.
 void unpooling(CallView& c) {
-  const Integers size = c.integers("size"), stride = c.integers("stride"), pad = c.integers("pad");
+  const Integers size = c.integers("size");
   const std::int64_t channels = channels_of(c);
-  const DimList in = spatial(c.input_shape(0)), out = spatial(c.output_shape());
-  Integers behind, added;
-  for (std::size_t a = 0; a < pad.size(); ++a) {
-    Dim more = out[a];
-    for (std::size_t t = 0; t < more.values.size(); ++t)
-      more.values[t] -= stride[a] * (in[a].values[t] - 1) + size[a] - 2 * pad[a];
-    require(more.is_constant(), "outsize depends on dynamic axes");
-    behind.push_back(pad[a] + std::max<std::int64_t>(-more.given(), 0));
-    added.push_back(std::max<std::int64_t>(more.given(), 0));
-  }
+  const EndPadding end = end_padding(c, size, spatial(c.input_shape(0)), spatial(c.output_shape()));
   Shape filters{channels, 1};
   for (const std::int64_t n : size) filters.push_back(n);
   const std::string ones = c.b.constant(autograd::full(filters, 1, c.input_dtype(0)));
-  c.set(c.b.node("ConvTranspose", {c.input(0), ones},
-                 {attribute("kernel_shape", size), attribute("strides", stride), attribute("group", channels),
-                  attribute("pads", joined(pad, behind)), attribute("output_padding", added)}));
+  c.set(c.b.node(
+      "ConvTranspose", {c.input(0), ones},
+      {attribute("kernel_shape", size), attribute("strides", c.integers("stride")), attribute("group", channels),
+       attribute("pads", joined(c.integers("pad"), end.behind)), attribute("output_padding", end.added)}));
 }
 
 // The elements of a window become channels: a convolution of each channel with the unit vectors.

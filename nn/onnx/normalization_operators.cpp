@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/operators.h>
 
 namespace nn::onnx::internal {
@@ -51,7 +50,7 @@ void fixed_batch_normalization(CallView& c) {
   Integers usual = {0};
   for (int a = 2; a < c.rank(); ++a) usual.push_back(a);
   if (axes == usual) {
-    // The operator wants one dtype for gamma and beta, and one for the statistics.
+    // The operator accepts another dtype for gamma and beta, and another one for the statistics.
     return c.set(c.b.node("BatchNormalization", c.inputs(), {attribute("epsilon", c.number("eps"))}));
   }
   const Dtype given = c.input_dtype(0), computed = catena::compute_dtype(given);

@@ -1,7 +1,4 @@
 // Reductions, and indices.
-#include <algorithm>
-
-#include <catena/kernels/base/error.h>
 #include <catena/nn/onnx/operators.h>
 
 namespace nn::onnx::internal {
@@ -95,9 +92,9 @@ struct Index {
   }
 
   // The value of one of the numbers of an item in all traces.
-  Dim dim_of(std::size_t i, const catena::Function<std::int64_t(const autograd::IndexItem&, std::size_t trace)>& f) {
+  Dim dim_of(std::size_t i, const catena::Function<std::int64_t(const Key&)>& f) {
     Dim d;
-    for (std::size_t t = 0; t < lists.size(); ++t) d.values.push_back(f(lists[t]->items[i], t));
+    for (const auto* list : lists) d.values.push_back(f(list->items[i].key()));
     return d;
   }
 
@@ -122,7 +119,7 @@ struct Index {
   }
 
   void add_integer(std::size_t i) {
-    const Dim at = dim_of(i, [](const auto& item, std::size_t) { return item.key().index(); });
+    const Dim at = dim_of(i, [](const Key& key) { return key.index(); });
     starts.push_back(at);
     Dim end = at;
     for (std::int64_t& v : end.values) v = v == -1 ? kEnd : v + 1;
@@ -130,27 +127,19 @@ struct Index {
     axes.push_back(std::int64_t(axis)), steps.push_back(1), dropped.push_back(std::int64_t(axis++));
   }
 
+  // The operator counts negative numbers from the end and limits numbers to the axis, as get_item does.
   void add_slice(std::size_t i) {
-    const Dim length = shape[axis];
-    const auto range = [&](const autograd::IndexItem& item, std::size_t t) {
-      return catena::resolve_slice("get_item", item.key().slice(), length.values[t]);
-    };
-    const Dim start = dim_of(i, [&](const auto&item, std::size_t t) { return range(item, t).start; }),
-              count = dim_of(i, [&](const auto&item, std::size_t t) { return range(item, t).length; }),
-              step = dim_of(i, [&](const auto&item, std::size_t t) { return range(item, t).step; });
+    const Dim step = dim_of(i, [](const Key& key) { return key.slice().step.value_or(1); });
     require(step.is_constant(), "the step of a slice depends on dynamic axes");
+    const bool forward = step.given() > 0;
+    const Dim start = dim_of(i, [&](const Key&key) { return key.slice().start.value_or(forward ? 0 : kEnd); }),
+              end = dim_of(i, [&](const Key&key) { return key.slice().stop.value_or(forward ? kEnd : -kEnd); });
+    const std::size_t at = axis++;
     ++result_axis;
-    if (count == length && step.given() == 1) {
-      ++axis;
-      return;
-    }
-    Dim end = start;
-    for (std::size_t t = 0; t < end.values.size(); ++t) {
-      end.values[t] += count.values[t] * step.given();
-      if (step.given() < 0 && end.values[t] < 0) end.values[t] = -kEnd;
-    }
+    const bool begins = start.is_constant() && start.given() == 0;
+    if (begins && step.given() == 1 && (end.given() == kEnd || end == shape[at])) return;
     starts.push_back(start), ends.push_back(end);
-    axes.push_back(std::int64_t(axis++)), steps.push_back(step.given());
+    axes.push_back(std::int64_t(at)), steps.push_back(step.given());
   }
 
   std::string result() {

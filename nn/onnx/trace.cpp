@@ -129,6 +129,7 @@ Trace trace(const Callable& model, const Arrays& inputs) {
     const catena::ScopedValue<bool> elementary(autograd::internal::wants_elementary_nodes(), true);
     ys = model(xs);
   }
+  catena::check<catena::ValueError>(!ys.empty(), "onnx::export_model", "the model has returned no Variables");
   for (const Variable& y : ys)
     catena::check<catena::ValueError>(bool(y), "onnx::export_model", "the model has returned a null Variable");
   Trace result = CallGraph(std::move(recorder.records), xs).of(ys);

@@ -90,9 +90,9 @@ void expand_q4_0(const std::byte* block, float* to) {
 
 // ---- metadata ----
 void GgufValue::need(Kind kind) const {
-  constexpr std::string_view kNames[] = {"bool", "integer", "number", "text", "list"};
+  constexpr std::string_view kNames[] = {"a bool", "an integer", "a number", "a text", "a list"};
   if (kind_ != kind)
-    fail<TypeError>("GgufValue", "it is a ", kNames[std::size_t(kind_)], ", not a ", kNames[std::size_t(kind)]);
+    fail<TypeError>("GgufValue", "it is ", kNames[std::size_t(kind_)], ", not ", kNames[std::size_t(kind)]);
 }
 bool GgufValue::boolean() const { return need(Kind::boolean), integer_ != 0; }
 std::int64_t GgufValue::integer() const { return need(Kind::integer), integer_; }
@@ -256,6 +256,8 @@ struct GgufFile::Content {
 
   void place(std::uint64_t header_end) {
     const GgufValue* const given = find("general.alignment");
+    check<ValueError>(given == nullptr || given->kind() == GgufValue::Kind::integer, context,
+                      "general.alignment is no integer");
     const std::uint64_t alignment = given == nullptr ? kDefaultAlignment : std::uint64_t(given->integer());
     check<ValueError>(std::has_single_bit(alignment) && alignment <= 1u << 20, context, "the alignment is ", alignment,
                       "; a power of two is needed");
@@ -273,8 +275,9 @@ struct GgufFile::Content {
     }
     std::vector<const Tensor*> by_position;
     for (const Tensor& t : tensors) by_position.push_back(&t);
-    std::sort(by_position.begin(), by_position.end(),
-              [](const Tensor* a, const Tensor* b) { return a->position < b->position; });
+    std::sort(by_position.begin(), by_position.end(), [](const Tensor* a, const Tensor* b) {
+      return std::pair(a->position, a->n_bytes) < std::pair(b->position, b->n_bytes);  // empty tensors first
+    });
     for (std::size_t i = 1; i < by_position.size(); ++i) {
       const Tensor &before = *by_position[i - 1], &t = *by_position[i];
       check<ValueError>(before.position + before.n_bytes <= t.position, context, "the tensor ", t.name,

@@ -23,8 +23,8 @@
 
 namespace nn::serializers {
 
-// Opens a file of torch.save. IOError if it cannot be read; ValueError if it is no such file, is damaged, names what
-// is not known, or has numbers in big-endian order.
+// Opens a file of torch.save. IOError if it cannot be read; ValueError if it is no such file, is damaged, names
+// another class or function, or has numbers in big-endian order.
 CATENA_EXPORT catena::Shared<const NamedTensors> open_torch(const std::string& filename,
                                                             std::string_view op = "open_torch");
 

@@ -13,7 +13,8 @@ using catena::PickleNode;
 namespace {
 
 constexpr int kMostNested = 64;                                // of dictionaries and lists
-constexpr std::size_t kMostTensors = 1'000'000;                // a value may occur in several places
+constexpr std::size_t kMostValues = 1'000'000;                 // a value counts once for each of its places
+constexpr std::size_t kMostNameBytes = std::size_t(1) << 28;   // of all names together
 constexpr std::int64_t kMostRepeated = std::int64_t(1) << 26;  // elements of a tensor larger than its storage
 
 struct TypeName {
@@ -71,7 +72,7 @@ TorchPickle::TorchPickle(const std::string& context, std::string_view bytes)
   run();
 }
 
-bool TorchPickle::knows(std::string_view global) const {
+bool TorchPickle::can_call(std::string_view global) const {
   return type_of(global) != nullptr || std::find(kFunctions.begin(), kFunctions.end(), global) != kFunctions.end();
 }
 
@@ -164,7 +165,7 @@ void TorchPickle::check_within_storage(const PickleNode& t, std::int64_t storage
 // ---- names ----
 namespace {
 
-void add_number(const PickleNode& node, const std::string& name, std::vector<TorchTensor>& to) {
+TorchTensor number_of(const PickleNode& node, const std::string& name) {
   using Kind = PickleNode::Kind;
   TorchTensor t;
   t.name = name;
@@ -173,7 +174,7 @@ void add_number(const PickleNode& node, const std::string& name, std::vector<Tor
   t.size = 1;
   t.number = node.number;
   t.integer = node.integer;
-  to.push_back(std::move(t));
+  return t;
 }
 
 TorchTensor described(const PickleNode& node, const std::string& name) {
@@ -197,15 +198,17 @@ TorchTensor described(const PickleNode& node, const std::string& name) {
 
 }  // namespace
 
-void TorchPickle::collect(const PickleNode& node, const std::string& name, int depth,
-                          std::vector<TorchTensor>& to) const {
+void TorchPickle::collect(const PickleNode& node, const std::string& name, int depth, Found& to) const {
   if (depth > kMostNested) refuse("the pickle has values nested more than ", kMostNested, " deep");
-  if (to.size() >= kMostTensors) refuse("the pickle has more than ", kMostTensors, " tensors");
+  if (++to.values > kMostValues)
+    refuse("the pickle has more than ", kMostValues, " values, counted at all their places");
+  if ((to.name_bytes += name.size()) > kMostNameBytes)
+    refuse("the names of the values of the pickle have more than ", kMostNameBytes, " bytes");
   switch (node.kind) {
-    case Kind::array: to.push_back(described(node, name)); return;
+    case Kind::array: to.tensors.push_back(described(node, name)); return;
     case Kind::boolean:
     case Kind::integer:
-    case Kind::number: add_number(node, name, to); return;
+    case Kind::number: to.tensors.push_back(number_of(node, name)); return;
     case Kind::dict:
     case Kind::list:
     case Kind::tuple: collect_children(node, name, depth, to); return;
@@ -213,8 +216,7 @@ void TorchPickle::collect(const PickleNode& node, const std::string& name, int d
   }
 }
 
-void TorchPickle::collect_children(const PickleNode& node, const std::string& name, int depth,
-                                   std::vector<TorchTensor>& to) const {
+void TorchPickle::collect_children(const PickleNode& node, const std::string& name, int depth, Found& to) const {
   const std::string prefix = name.empty() ? "" : name + ".";
   if (node.kind != Kind::dict) {
     for (std::size_t i = 0; i < node.items.size(); ++i)
@@ -231,14 +233,14 @@ void TorchPickle::collect_children(const PickleNode& node, const std::string& na
 }
 
 std::vector<TorchTensor> TorchPickle::tensors() const {
-  std::vector<TorchTensor> result;
-  collect(root(), "", 0, result);
+  Found found;
+  collect(root(), "", 0, found);
   std::vector<std::string_view> names;
-  for (const TorchTensor& t : result) names.push_back(t.name);
+  for (const TorchTensor& t : found.tensors) names.push_back(t.name);
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   if (twice != names.end()) refuse("the pickle has two values named ", *twice);
-  return result;
+  return std::move(found.tensors);
 }
 
 }  // namespace nn::serializers::internal

@@ -2,6 +2,7 @@
 // folder.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,7 +40,13 @@ class TorchPickle final : public catena::PickleReader {
   const std::unordered_map<std::string, std::uint64_t>& storages() const noexcept { return storages_; }
 
  private:
-  bool knows(std::string_view global) const override;
+  // The tensors found so far, with the numbers that are limited because a value may occur in several places.
+  struct Found {
+    std::vector<TorchTensor> tensors;
+    std::size_t values = 0, name_bytes = 0;
+  };
+
+  bool can_call(std::string_view global) const override;
   PickleNode& call(const PickleNode& function, const std::vector<PickleNode*>& arguments) override;
   void set_state(PickleNode& object, const PickleNode& state) override;
   PickleNode& persistent(const PickleNode& id) override;
@@ -47,8 +54,8 @@ class TorchPickle final : public catena::PickleReader {
   PickleNode& tensor(const std::vector<PickleNode*>& arguments, bool has_dtype);
   PickleNode& ordered_dict(const std::vector<PickleNode*>& arguments);
   void check_within_storage(const PickleNode& tensor, std::int64_t storage_size) const;
-  void collect(const PickleNode& node, const std::string& name, int depth, std::vector<TorchTensor>& to) const;
-  void collect_children(const PickleNode& node, const std::string& name, int depth, std::vector<TorchTensor>& to) const;
+  void collect(const PickleNode& node, const std::string& name, int depth, Found& to) const;
+  void collect_children(const PickleNode& node, const std::string& name, int depth, Found& to) const;
 
   std::unordered_map<std::string, std::uint64_t> storages_;
 };

@@ -1,5 +1,7 @@
 #include <catena/nn/summary/link_specs.h>
 
+#include <tuple>
+
 #include <catena/kernels/base/text.h>
 #include <catena/nn/links.h>
 

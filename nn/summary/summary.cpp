@@ -5,7 +5,6 @@
 #include <ostream>
 #include <typeinfo>
 #include <unordered_map>
-#include <unordered_set>
 
 #include <catena/autograd/debug.h>
 #include <catena/nn/link_hook.h>
@@ -13,8 +12,11 @@
 namespace nn {
 namespace {
 
+// Facts of the results of the last call, without the arrays, so that these are freed during the call of the model.
 struct Outputs {
-  Variables last;
+  std::vector<Shape> shapes = {};
+  std::optional<Dtype> dtype = {};  // of the first result
+  std::optional<Device> device = {};
   std::int64_t calls = 0;
 };
 using OutputsOfLinks = std::unordered_map<const Link*, Outputs>;
@@ -23,9 +25,14 @@ class RecordOutputs final : public LinkHook {
  public:
   std::string name() const override { return "summary"; }
   void forward_postprocess(Link& link, const Variables&, const Variables& outputs) override {
-    Outputs& o = of_links[&link];
-    o.last = outputs;
-    ++o.calls;
+    Outputs last{.calls = of_links[&link].calls + 1};
+    for (const Variable& y : outputs) {
+      if (!y) continue;
+      last.shapes.push_back(y.shape());
+      if (!last.dtype) last.dtype = y.dtype();
+      if (!last.device) last.device = y.device();
+    }
+    of_links[&link] = std::move(last);
   }
   OutputsOfLinks of_links;
 };
@@ -54,13 +61,11 @@ SummaryRow row_of(const NamedLink& named, const OutputsOfLinks& outputs) {
   }
   const auto found = outputs.find(named.link);
   if (found == outputs.end()) return row;
-  row.calls = found->second.calls;
-  for (const Variable& y : found->second.last) {
-    if (!y) continue;
-    row.output_shapes.push_back(y.shape());
-    if (!row.dtype) row.dtype = y.dtype();
-    if (!row.device) row.device = y.device();
-  }
+  const Outputs& last = found->second;
+  row.calls = last.calls;
+  row.output_shapes = last.shapes;
+  if (!row.dtype) row.dtype = last.dtype;
+  if (!row.device) row.device = last.device;
   return row;
 }
 
@@ -101,7 +106,7 @@ Cells cells_of(const SummaryRow& row) {
 }
 
 std::string line_of(const Cells& cells, const std::array<std::size_t, 6>& widths) {
-  constexpr std::size_t kParams = 3;  // the column of numbers, which ends at its right
+  constexpr std::size_t kParams = 3;  // right-aligned, as it has numbers
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     const std::string space(widths[i] - cells[i].size(), ' ');

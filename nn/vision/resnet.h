@@ -76,8 +76,8 @@ class CATENA_EXPORT BuildingBlock : public Chain {
 // Stages: conv1 (with bn1 and relu), pool1, res2, res3, res4, res5, pool5 (the mean over all pixels, so that images may
 // have any size from 32 x 32 on), fc6, prob.
 //
-// With downsample_fb, the stride of res3, res4 and res5 is that of their 3 x 3 convolution. Weights are those of one of
-// the two forms: what was trained with one computes something else in the other.
+// With downsample_fb, the stride of res3, res4 and res5 is that of their 3 x 3 convolution. Weights that were
+// trained in one form give other results in the other form.
 //
 // The running variances of a network with random weights are 1, as in later versions of Chainer; 1.24 has 0, with which
 // the results in test mode overflow before training.

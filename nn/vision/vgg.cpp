@@ -1,5 +1,9 @@
 #include <catena/nn/vision/vgg.h>
 
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/noise.h>
@@ -13,11 +17,8 @@ namespace {
 
 VGG16Layers& vgg(VisionModel& net) { return static_cast<VGG16Layers&>(net); }
 
-template <Convolution2D VGG16Layers::*conv> Variable vgg_convolved(VisionModel& net, const Variable& x, bool) {
-  return relu((vgg(net).*conv)(x));
-}
-template <Convolution2D VGG19Layers::*conv> Variable vgg19_convolved(VisionModel& net, const Variable& x, bool) {
-  return relu((static_cast<VGG19Layers&>(net).*conv)(x));
+template <class Net, Convolution2D Net::*conv> Variable vgg_convolved(VisionModel& net, const Variable& x, bool) {
+  return relu((static_cast<Net&>(net).*conv)(x));
 }
 template <Linear VGG16Layers::*fc> Variable vgg_connected(VisionModel& net, const Variable& x, bool test) {
   return dropout(relu((vgg(net).*fc)(x)), {.train = !test});
@@ -31,59 +32,47 @@ LinearOptions units(bool random) { return {.initialW = filters(random).initialW,
 
 }  // namespace
 
-using V = VGG16Layers;
-const VisionModel::Stage VGG16Layers::kStages[22] = {
-    {"conv1_1", vgg_convolved<&V::conv1_1>},
-    {"conv1_2", vgg_convolved<&V::conv1_2>},
-    {"pool1", vgg_pooled},
-    {"conv2_1", vgg_convolved<&V::conv2_1>},
-    {"conv2_2", vgg_convolved<&V::conv2_2>},
-    {"pool2", vgg_pooled},
-    {"conv3_1", vgg_convolved<&V::conv3_1>},
-    {"conv3_2", vgg_convolved<&V::conv3_2>},
-    {"conv3_3", vgg_convolved<&V::conv3_3>},
-    {"pool3", vgg_pooled},
-    {"conv4_1", vgg_convolved<&V::conv4_1>},
-    {"conv4_2", vgg_convolved<&V::conv4_2>},
-    {"conv4_3", vgg_convolved<&V::conv4_3>},
-    {"pool4", vgg_pooled},
-    {"conv5_1", vgg_convolved<&V::conv5_1>},
-    {"conv5_2", vgg_convolved<&V::conv5_2>},
-    {"conv5_3", vgg_convolved<&V::conv5_3>},
-    {"pool5", vgg_pooled},
-    {"fc6", vgg_connected<&V::fc6>},
-    {"fc7", vgg_connected<&V::fc7>},
-    {"fc8", [](VisionModel& net, const Variable& x, bool) { return vgg(net).fc8(x); }},
-    {"prob", [](VisionModel&, const Variable& x, bool) { return softmax(x); }}};
-const VisionModel::Stage VGG19Layers::kStages[25] = {
-    {"conv1_1", vgg_convolved<&V::conv1_1>},
-    {"conv1_2", vgg_convolved<&V::conv1_2>},
-    {"pool1", vgg_pooled},
-    {"conv2_1", vgg_convolved<&V::conv2_1>},
-    {"conv2_2", vgg_convolved<&V::conv2_2>},
-    {"pool2", vgg_pooled},
-    {"conv3_1", vgg_convolved<&V::conv3_1>},
-    {"conv3_2", vgg_convolved<&V::conv3_2>},
-    {"conv3_3", vgg_convolved<&V::conv3_3>},
-    {"conv3_4", vgg19_convolved<&VGG19Layers::conv3_4>},
-    {"pool3", vgg_pooled},
-    {"conv4_1", vgg_convolved<&V::conv4_1>},
-    {"conv4_2", vgg_convolved<&V::conv4_2>},
-    {"conv4_3", vgg_convolved<&V::conv4_3>},
-    {"conv4_4", vgg19_convolved<&VGG19Layers::conv4_4>},
-    {"pool4", vgg_pooled},
-    {"conv5_1", vgg_convolved<&V::conv5_1>},
-    {"conv5_2", vgg_convolved<&V::conv5_2>},
-    {"conv5_3", vgg_convolved<&V::conv5_3>},
-    {"conv5_4", vgg19_convolved<&VGG19Layers::conv5_4>},
-    {"pool5", vgg_pooled},
-    {"fc6", vgg_connected<&V::fc6>},
-    {"fc7", vgg_connected<&V::fc7>},
-    {"fc8", [](VisionModel& net, const Variable& x, bool) { return vgg(net).fc8(x); }},
-    {"prob", [](VisionModel&, const Variable& x, bool) { return softmax(x); }}};
+std::span<const VisionModel::Stage> VGG16Layers::stages(int n_layers) {
+  using V = VGG16Layers;
+  using W = VGG19Layers;
+  static constexpr Stage kOf19[] = {{"conv1_1", vgg_convolved<V, &V::conv1_1>},
+                                    {"conv1_2", vgg_convolved<V, &V::conv1_2>},
+                                    {"pool1", vgg_pooled},
+                                    {"conv2_1", vgg_convolved<V, &V::conv2_1>},
+                                    {"conv2_2", vgg_convolved<V, &V::conv2_2>},
+                                    {"pool2", vgg_pooled},
+                                    {"conv3_1", vgg_convolved<V, &V::conv3_1>},
+                                    {"conv3_2", vgg_convolved<V, &V::conv3_2>},
+                                    {"conv3_3", vgg_convolved<V, &V::conv3_3>},
+                                    {"conv3_4", vgg_convolved<W, &W::conv3_4>},
+                                    {"pool3", vgg_pooled},
+                                    {"conv4_1", vgg_convolved<V, &V::conv4_1>},
+                                    {"conv4_2", vgg_convolved<V, &V::conv4_2>},
+                                    {"conv4_3", vgg_convolved<V, &V::conv4_3>},
+                                    {"conv4_4", vgg_convolved<W, &W::conv4_4>},
+                                    {"pool4", vgg_pooled},
+                                    {"conv5_1", vgg_convolved<V, &V::conv5_1>},
+                                    {"conv5_2", vgg_convolved<V, &V::conv5_2>},
+                                    {"conv5_3", vgg_convolved<V, &V::conv5_3>},
+                                    {"conv5_4", vgg_convolved<W, &W::conv5_4>},
+                                    {"pool5", vgg_pooled},
+                                    {"fc6", vgg_connected<&V::fc6>},
+                                    {"fc7", vgg_connected<&V::fc7>},
+                                    {"fc8", [](VisionModel& net, const Variable& x, bool) { return vgg(net).fc8(x); }},
+                                    {"prob", [](VisionModel&, const Variable& x, bool) { return softmax(x); }}};
+  // The same without the fourth convolutions.
+  static constexpr auto kOf16 = [] {
+    std::array<Stage, std::size(kOf19) - 3> result;
+    std::remove_copy_if(std::begin(kOf19), std::end(kOf19), result.begin(),
+                        [](const Stage& stage) { return stage.name.ends_with("_4"); });
+    return result;
+  }();
+  if (n_layers == 19) return kOf19;
+  return kOf16;
+}
 
-VGG16Layers::VGG16Layers(std::span<const Stage> stages, bool random)
-    : VisionModel(stages, "fc7", kMean),
+VGG16Layers::VGG16Layers(int n_layers, bool random)
+    : VisionModel(stages(n_layers), "fc7", kMean),
       conv1_1(3, 64, 3, filters(random)),
       conv1_2(64, 64, 3, filters(random)),
       conv2_1(64, 128, 3, filters(random)),
@@ -103,7 +92,7 @@ VGG16Layers::VGG16Layers(std::span<const Stage> stages, bool random)
   name_params();
 }
 
-VGG16Layers::VGG16Layers(const PretrainedModel& from) : VGG16Layers(kStages, from.is_random()) {
+VGG16Layers::VGG16Layers(const PretrainedModel& from) : VGG16Layers(16, from.is_random()) {
   load(from,
        {"VGG_ILSVRC_16_layers.npz", "VGG_ILSVRC_16_layers.caffemodel",
         "http://www.robots.ox.ac.uk/%7Evgg/software/very_deep/caffe/VGG_ILSVRC_16_layers.caffemodel"},
@@ -111,7 +100,7 @@ VGG16Layers::VGG16Layers(const PretrainedModel& from) : VGG16Layers(kStages, fro
 }
 
 VGG19Layers::VGG19Layers(const PretrainedModel& from)
-    : VGG16Layers(kStages, from.is_random()),
+    : VGG16Layers(19, from.is_random()),
       conv3_4(256, 256, 3, filters(from.is_random())),
       conv4_4(512, 512, 3, filters(from.is_random())),
       conv5_4(512, 512, 3, filters(from.is_random())) {

@@ -41,10 +41,10 @@ class CATENA_EXPORT VGG16Layers : public VisionModel {
   Linear fc6, fc7, fc8;
 
  protected:
-  VGG16Layers(std::span<const Stage> stages, bool random);  // without weights from files
+  VGG16Layers(int n_layers, bool random);  // 16 or 19 layers, without weights from files
 
  private:
-  static const Stage kStages[22];
+  static std::span<const Stage> stages(int n_layers);
 };
 
 // VGG16Layers with a fourth convolution in conv3, conv4 and conv5: 143,667,240 parameters. "auto" are
@@ -57,9 +57,6 @@ class CATENA_EXPORT VGG19Layers : public VGG16Layers {
   void load_torchvision(const std::string& path) override;
 
   Convolution2D conv3_4, conv4_4, conv5_4;
-
- private:
-  static const Stage kStages[25];
 };
 
 }  // namespace nn

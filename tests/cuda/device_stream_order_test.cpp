@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(no_two_arrays_share_memory_at_a_time) {
   }
 }
 
-// A thread asks for memory, and whether work is done, before it has called the driver: nothing is taken for complete
-// that is not.
+// A thread that has not called the driver yet allocates memory and queries an event: unfinished work must not count as
+// complete.
 BOOST_AUTO_TEST_CASE(threads_that_have_not_used_the_device) {
   std::atomic<bool> may_go_on{false};
   const nd::Stream side({.non_blocking = true}), other({.non_blocking = true});

@@ -4,6 +4,7 @@
 # reason or what is written instead. Fails if a statement without a reason does not compile, or if one with a reason does. The statements may
 # use a, b: (3, 4) float64; v: (12,) float64; i: int64 indices; m: bool (3, 4); z: complex128 (12,); sq: (3, 3).
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/table_rows.cmake")
 
 file(STRINGS "${TABLE}" lines)
 set(source "#include <algorithm>\n#include <complex>\n#include <functional>\n#include <iostream>\n#include <map>\n#include <span>\n#include <vector>
@@ -41,8 +42,7 @@ if(NOT result EQUAL 0 AND failing STREQUAL "")
   message(FATAL_ERROR "the table does not compile at all:\n${errors}")
 endif()
 
-execute_process(COMMAND awk "-F\t" "!/^#/ { print NR \"|\" $1 \"|\" ($3 == \"\" ? \"\" : \"reason\") }" "${TABLE}" OUTPUT_VARIABLE rows)
-string(REPLACE "\n" ";" rows "${rows}")
+table_rows(rows "${TABLE}" "{ print NR \"|\" $1 \"|\" ($3 == \"\" ? \"\" : \"reason\") }")
 set(wrong "")
 set(compile 0)
 set(other 0)

@@ -78,6 +78,10 @@ struct Scene {
 
   explicit Scene(const std::string& folder);
 };
+// The names of the members in the statements: SCENE_NAMES = scene.
+#define SCENE_NAMES                                                                                                  \
+  auto& [x, t, images, dataset, model, opt, classifier, opt_classifier, trainer, path, directory, seen, rows, count, \
+         total, first_W, first_grad]
 
 struct Row {
   const char* name;

@@ -6,7 +6,7 @@ NF != 5 { print FILENAME ":" FNR ": a row has five columns, this one " NF; faile
 $4 != "first" && $4 != "mended" && $4 != "throws" && $4 != "hint" && $4 != "not" { print FILENAME ":" FNR ": the outcome is " $4; failed = 1; next }
 $5 == "" { print FILENAME ":" FNR ": nothing is checked"; failed = 1; next }
 $4 == "first" || $4 == "mended" || $4 == "throws" {
-  printf "void %s(Scene& scene) {\n  auto& [x, t, images, dataset, model, opt, classifier, opt_classifier, trainer, path, directory, seen, rows, count, total, first_W, first_grad] = scene;\n", $1 > out
+  printf "void %s(Scene& scene) {\n  SCENE_NAMES = scene;\n", $1 > out
   printf "#line %d \"%s\"\n  { %s\n#line %d \"%s\"\n    %s }\n}\n", FNR, FILENAME, $2, FNR, FILENAME, $5 > out
   rows = rows sprintf("  {\"%s\", %s},\n", $1, $1)
   ++n

@@ -4,15 +4,10 @@
 # column, and those whose outcome is "not" give an error of any kind. The other rows are run by the program of
 # training_spellings.awk.
 cmake_minimum_required(VERSION 3.22)
+include("${CMAKE_CURRENT_LIST_DIR}/table_rows.cmake")
 
 file(MAKE_DIRECTORY "${WORK}")
-execute_process(COMMAND awk "-F\t" "!/^#/ && ($4 == \"hint\" || $4 == \"not\") { printf \"%s|%s|%s\\n\", $1, $4, $5 }" "${TABLE}"
-  OUTPUT_VARIABLE rows RESULT_VARIABLE result)
-if(NOT result EQUAL 0)
-  message(FATAL_ERROR "awk cannot read ${TABLE}")
-endif()
-string(REPLACE ";" "\\;" rows "${rows}")
-string(REPLACE "\n" ";" rows "${rows}")
+table_rows(rows "${TABLE}" "&& ($4 == \"hint\" || $4 == \"not\") { printf \"%s|%s|%s\\n\", $1, $4, $5 }")
 get_filename_component(here "${CMAKE_CURRENT_LIST_FILE}" DIRECTORY)
 set(wrong "")
 set(count 0)
@@ -24,8 +19,7 @@ foreach(row IN LISTS rows)
   set(outcome "${CMAKE_MATCH_2}")
   set(text "${CMAKE_MATCH_3}")
   execute_process(COMMAND awk "-F\t" -v "name=${name}" "BEGIN { print \"#include \\\"training_scene.h\\\"\" } \
-    $1 == name { printf \"void f(spellings::Scene& scene) { auto& [x, t, images, dataset, model, opt, classifier, opt_classifier, trainer, path, \
-directory, seen, rows, count, total, first_W, first_grad] = scene; { %s } }\\n\", $2 }" "${TABLE}" OUTPUT_FILE "${WORK}/row.cpp")
+    $1 == name { printf \"void f(spellings::Scene& scene) { SCENE_NAMES = scene; { %s } }\\n\", $2 }" "${TABLE}" OUTPUT_FILE "${WORK}/row.cpp")
   execute_process(COMMAND ${CXX} -std=c++20 -fsyntax-only -w -I "${INCLUDE}" -I "${here}" "${WORK}/row.cpp"
     ERROR_VARIABLE errors OUTPUT_QUIET RESULT_VARIABLE result)
   string(FIND "${errors}" "${text}" at)

@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include <catena/autograd/backend/profile_extension.h>
 #include <catena/catena.h>
 #include <catena/tests/support/json.h>
 
@@ -160,6 +161,58 @@ BOOST_AUTO_TEST_CASE(after_an_exception) {
   const Json json = Json::parse(trace.json());
   BOOST_TEST(events_of(json, "range").size() == 1u);
   BOOST_CHECK_THROW(autograd::Trace(), catena::KeyError);  // one for a thread
+}
+
+// On a GPU, the wait at the end of a kernel is the one that throws the error of a check of indices.
+BOOST_AUTO_TEST_CASE(an_error_that_waiting_throws) {
+  const nd::IndexCheckScope checks(true);
+  const autograd::Array a = autograd::zeros({3}, nd::float32), i = autograd::array<std::int64_t>({1, 4}, {2});
+  autograd::Trace trace;
+  trace.begin_range("outer");
+  BOOST_CHECK_THROW(autograd::take(a, i, 0), catena::IndexError);
+  autograd::exp(autograd::Variable(a));
+  trace.end_range();
+  const Json json = Json::parse(trace.json());
+  BOOST_REQUIRE(events_of(json, "range").size() == 1u);
+  BOOST_TEST(events_of(json, "range")[0].end >= events_of(json, "forward")[0].end);
+}
+
+// Each of two profilers gets the work of the thread.
+BOOST_AUTO_TEST_CASE(beside_another_profiler) {
+  const autograd::Variable x(nd::ones({64}, nd::float32));
+  autograd::MemoryProfileHook memory;
+  const autograd::HookScope scope(memory);
+  const autograd::Trace trace;
+  autograd::exp(x);
+  BOOST_TEST(memory.call_history()[0].used_bytes >= 64 * 4);
+  int kernels = 0;
+  for (const Event& e : events_of(Json::parse(trace.json()), "kernel")) kernels += e.name == "exp";
+  BOOST_TEST(kernels == 1);
+}
+
+// The work that a sink does itself is not reported to it.
+BOOST_AUTO_TEST_CASE(sinks_that_compute) {
+  struct Sink : autograd::ProfileSink {
+    const autograd::Array a = autograd::zeros({4}, nd::float32);
+    int begins = 0, ends = 0;
+    void operation_begin(std::string_view) override {
+      ++begins;
+      a + a;
+    }
+    void end() override {
+      ++ends;
+      a + a;
+    }
+  } sink;
+  auto* const source = autograd::default_backend().extension<autograd::ProfileExtension>(autograd::Device());
+  BOOST_REQUIRE(source != nullptr);
+  {
+    const auto watch = source->watch(sink);
+    sink.a + sink.a;
+  }
+  sink.a + sink.a;
+  BOOST_TEST(sink.begins == 1);
+  BOOST_TEST(sink.ends == 1);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

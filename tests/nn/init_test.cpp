@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/linear.h>
 #include <catena/tests/support/training_fixtures.h>
 
@@ -63,6 +64,14 @@ BOOST_AUTO_TEST_CASE(distributions) {
   init::normal_(w), check(w, 0, 1);
   init::normal_(w, 4, 0.5), check(w, 4, 0.5);
   BOOST_TEST(w.data().get() == data.get());  // in place
+}
+
+// The positions of a filter count in both fans, as in PyTorch.
+BOOST_AUTO_TEST_CASE(xavier_of_convolutions) {
+  autograd::seed(6);
+  const nn::Convolution2D conv(100, 100, 2);
+  init::xavier_normal_(conv.W), check(conv.W, 0, std::sqrt(2.0 / 800));
+  init::xavier_uniform_(conv.W), check_uniform(conv.W, -std::sqrt(6.0 / 800), std::sqrt(6.0 / 800));
 }
 
 BOOST_AUTO_TEST_CASE(values) {

@@ -188,6 +188,40 @@ BOOST_AUTO_TEST_CASE(a_hook_that_throws) {
   CHECK_LIST(log, Strings{"A pre ", "A post "});
 }
 
+// The hook exists until the call has ended.
+BOOST_AUTO_TEST_CASE(a_hook_that_removes_itself) {
+  struct Once : nn::LinkHook {
+    bool& exists;
+    explicit Once(bool& flag) : exists(flag) { exists = true; }
+    ~Once() override { exists = false; }
+    std::string name() const override { return "once"; }
+    void forward_postprocess(nn::Link& l, const Variables&, const Variables&) override {
+      bool& flag = exists;
+      l.delete_hook("once");
+      BOOST_TEST(flag);
+    }
+  };
+  bool exists = false;
+  Strings log;
+  nn::Linear l(4, 2);
+  l.add_hook(Recorder("A", log)).add_hook(std::make_shared<Once>(exists));
+  log.clear();
+  l(input());
+  BOOST_TEST(!exists);
+  l(input());
+  CHECK_LIST(log, Strings{"A pre ", "A post ", "A pre ", "A post "});
+}
+
+// A weight that gets its shape outside of a call, as from a file.
+BOOST_AUTO_TEST_CASE(a_weight_initialized_after_the_hook) {
+  nn::Linear l(3);
+  l.add_hook(hooks::SpectralNormalization({.use_gamma = true}));
+  l.W.initialize({3, 4});
+  BOOST_TEST(l(input()).shape() == Shape({2, 3}));
+  BOOST_TEST(persistent(l, "W_u").array().shape() == Shape({3, 1}));
+  BOOST_TEST(l.param("W_gamma").is_initialized());
+}
+
 // The first call, in which the weight gets its shape, and what delete_hook leaves.
 BOOST_AUTO_TEST_CASE(a_weight_without_a_shape) {
   nn::Linear l(3);

@@ -202,6 +202,18 @@ BOOST_AUTO_TEST_CASE(hostile_files_of_pytorch) {
       "\x80\x02]q\x01h\x01"
       "a.",
       "nested more than");
+  // Lists that have the list before them twice, so that the last one has 2^40 places, and a name of 2^20 bytes at 1000.
+  std::string doubled("\x80\x02]q\0", 5);
+  for (int i = 0; i < 40; ++i) {
+    const std::string before{'h', char(i)};
+    doubled += "](" + before + before + "eq" + char(i + 1);
+  }
+  refused(doubled + ".", "more than 1000000 values");
+  std::string named = "\x80\x02}X";
+  append(named, std::uint32_t(1 << 20));
+  named += std::string(1 << 20, 'n') + "](";
+  for (int i = 0; i < 1000; ++i) named += "K\x01";
+  refused(named + "es.", "the names of the values of the pickle have more than");
   const std::string good = pickle_of_tensor(0, 2, 1, 2);
   for (std::size_t n = 0; n + 1 < good.size(); n += 3) refused(good.substr(0, n), "pickle");
   // Files that are cut off or changed.
@@ -245,6 +257,8 @@ BOOST_AUTO_TEST_CASE(shards_are_written) {
   BOOST_TEST(parts == 3u);
   BOOST_TEST(std::filesystem::exists(folder / "m-00003-of-00003.safetensors"));
   for (const auto& t : file.tensors()) BOOST_TEST(t.n_bytes <= 240u);
+  save_safetensors(folder / "t.safetensors", saved, {.metadata = {{"fc/W", "a text"}}, .max_shard_size = 240});
+  BOOST_TEST(load_safetensors(folder / "t.safetensors.index.json", loaded).is_complete());
   BOOST_TEST(has(message_of<ValueError>([&] { save_safetensors(folder / "n", saved, {.max_shard_size = 0}); }),
                  "max_shard_size is 0"));
 }
@@ -287,6 +301,8 @@ BOOST_AUTO_TEST_CASE(gguf_files) {
   BOOST_TEST(file.metadata("numbers").list().at(2).number() == 3);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { file.metadata("none"); }), "no metadata none"));
   BOOST_TEST(has(message_of<catena::TypeError>([&] { file.metadata("yes").text(); }), "it is a bool, not a text"));
+  BOOST_TEST(
+      has(message_of<catena::TypeError>([&] { file.metadata("half").integer(); }), "it is a number, not an integer"));
   ArrayMap arrays;
   for (const auto& t : file.tensors()) {
     const auto a = file.read(t.name);
@@ -352,6 +368,17 @@ BOOST_AUTO_TEST_CASE(hostile_gguf_files) {
   refused(file(1, 0, tensor("a", 1 << 20, 0, 0) + data), "but the file ends at");
   refused(file(1, 0, tensor("a", 1ull << 62, 0, 0) + data), "does not fit 63 bits");
   refused(file(1, 0, tensor("a", 33, 8, 0) + data), "no whole blocks of Q8_0");
+  std::string alignment;
+  append_text(alignment, "general.alignment");
+  append(alignment, std::uint32_t(8));
+  append_text(alignment, "wide");
+  refused(file(0, 1, alignment), "general.alignment is no integer");
+  std::string crowded;  // every tensor is followed by an empty one, which lies where the next one begins
+  for (int i = 0; i < 20; ++i)
+    for (const std::uint64_t length : {0, 8})
+      crowded += tensor("t" + std::to_string(i) + "/" + std::to_string(length), length, 0, std::uint64_t(32 * i));
+  write_file(path, file(40, 0, crowded + data));
+  BOOST_TEST(GgufFile(path).tensors().size() == 40u);
   write_file(path, file(1, 0, tensor("a", 33, 99, 0) + data));  // an unknown type is no error until it is read
   BOOST_TEST(GgufFile(path).tensors().at(0).type_name == "type 99");
 }

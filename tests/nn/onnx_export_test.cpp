@@ -4,10 +4,12 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <set>
 
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
+#include <catena/nn/onnx/import.h>
 #include <catena/nn/onnx/tensor.h>
 #include <catena/tests/support/training_fixtures.h>
 
@@ -277,6 +279,49 @@ BOOST_AUTO_TEST_CASE(lengths_that_follow_dynamic_axes) {
   const std::string message = error<catena::NotImplementedError>(
       [&] { exported([](const Variable& x) { return broadcast_to(sum(x), {x.shape(0) * x.shape(0)}); }); });
   BOOST_TEST(has(message, "a length that is 9 here depends on the dynamic axes batch"), message);
+  // Slices are limited to the axis in the file, too.
+  nn::onnx::ImportedModel first(exported([](const Variable& x) { return x(autograd::Slice(0, 10)); }));
+  BOOST_TEST((first(matrix(12, 4)).shape() == Shape{10, 4}));
+  BOOST_TEST((first(matrix(5, 4)).shape() == Shape{5, 4}));
+  const auto parts = [](const Variable& x) {
+    return Variables{x(autograd::Slice(-2, {})), x(autograd::Slice({}, {}, -1)), x(autograd::Slice(-1, 0, -2)),
+                     x(autograd::Slice(1, x.shape(0))), x(autograd::Slice(0, x.shape(0)))};
+  };
+  const Variable x = matrix(7, 4);
+  const Variables expected = parts(x), made = nn::onnx::ImportedModel(exported(parts)).forward({x});
+  for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(same_bits(made[i].data(), expected[i].data()));
+  // The number of axes may not depend on the lengths.
+  BOOST_TEST(has(error<catena::NotImplementedError>([&] {
+                   nn::onnx::export_model([](const Variable& v) { return autograd::squeeze(v); }, matrix(1, 4),
+                                          {.dynamic_batch = true});
+                 }),
+                 "an array of shape (4,) has the shape (2, 4) when the model is called again"));
+}
+
+BOOST_AUTO_TEST_CASE(constants_by_their_bits) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Model m = nn::onnx::export_model(
+      [&](const Variable& x) {
+        return Variables{x * 0.5, x * nan, x * 0.0, x * -0.0};
+      },
+      matrix(2, 2));
+  std::vector<std::string> texts;
+  for (const auto& t : m.graph->initializer)
+    texts.push_back(catena::concat(autograd::item(nn::onnx::to_array(t)).to_double()));
+  BOOST_TEST(texts == (std::vector<std::string>{"0.5", "nan", "0", "-0"}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(attention_of_a_query_that_sees_no_key) {
+  const auto attention = [](const Variable& q, const Variable& mask) {
+    return nn::scaled_dot_product_attention(q, q, q, {.mask = mask});
+  };
+  const float inf = std::numeric_limits<float>::infinity();
+  const Variable q = reshape(matrix(3, 4), {1, 3, 4});
+  const Variable mask(floats({0, -inf, 1, -inf, -inf, -inf, 0, 0, 0}, {3, 3}));
+  const Variable y = nn::onnx::ImportedModel(nn::onnx::export_model(attention, {q, mask})).forward({q, mask})[0];
+  const auto expected = values(attention(q, mask).data()), found = values(y.data());
+  for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(std::abs(found[i] - expected[i]) < 1e-6);
+  for (std::size_t i = 4; i < 8; ++i) BOOST_TEST(found[i] == 0);
 }
 
 // ---- errors -------------------------------------------------------------------------------------
@@ -327,6 +372,15 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_refused) {
   BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"z", {{0, "n"}}}}}), "\"z\", which is no input and no output"));
   BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"input_0", {{2, "n"}}}}}), "axis 2 is out of range"));
   BOOST_TEST(has(fails({Variable(floats({}, {0, 3}))}, {.dynamic_batch = true}), "a length that is not 0"));
+  BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"input_0", {{0, "n"}, {1, "n"}}}}}),
+                 "the dynamic axis n has the length 2 and, as axis 1 of input_0, the length 3"));
+  BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"input_0", {{1, "n"}, {-1, "m"}}}}}), "of input_0 occurs twice"));
+  const Model m = nn::onnx::export_model(
+      square, x, {.dynamic_axes = {{"input_0", {{-2, "rows"}}}, {"output_0", {{0, "rows"}}}}, .dynamic_batch = true});
+  BOOST_TEST(*m.graph->output[0].type->tensor_type->shape->dim[0].dim_param == "rows");
+  BOOST_TEST(
+      has(error<catena::ValueError>([&] { nn::onnx::export_model([](const Variable&) { return Variables{}; }, x); }),
+          "has returned no Variables"));
   const auto fixed = [](const Variable& v) { return reshape(v, {6}); };
   BOOST_TEST(has(error<catena::ValueError>([&] { nn::onnx::export_model(fixed, x, {.dynamic_batch = true}); }),
                  "cannot be called with 2 times the length of the dynamic axis batch"));

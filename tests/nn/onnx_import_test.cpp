@@ -9,6 +9,7 @@
 #include <catena/nn/onnx/model.h>
 #include <catena/nn/onnx/tensor.h>
 #include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/reference_backend.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -186,6 +187,60 @@ BOOST_AUTO_TEST_CASE(limits_of_slices) {
   }
 }
 
+// Written elements have exactly the values of the updates, whatever was there before.
+BOOST_AUTO_TEST_CASE(updates_replace_elements) {
+  const Array at = autograd::array(std::vector<std::int64_t>{0, 2, 3}, {3, 1});
+  ImportedModel net(
+      model_of({node("ScatterND", {"x", "at", "u"}, {"y"})}, {tensor("at", at), tensor("u", floats({1, 2, 3}, {3}))}));
+  const Variable x(floats({-HUGE_VALF, 5, 1e8f, 4}, {4}));
+  const Variable y = net(x);
+  BOOST_TEST(values(y.data()) == (std::vector<double>{1, 5, 2, 3}), boost::test_tools::per_element());
+  y.sum().backward();
+  BOOST_TEST(values(x.grad()) == (std::vector<double>{0, 1, 0, 0}), boost::test_tools::per_element());
+  BOOST_TEST(values(net.params()[0].grad()) == (std::vector<double>{1, 1, 1}), boost::test_tools::per_element());
+  ImportedModel whole(
+      model_of({node("ScatterND", {"x", "at", "u"}, {"y"})},
+               {tensor("at", at), tensor("u", autograd::array(std::vector<std::int64_t>{7, 8, 9}, {3}))}));
+  const Array numbers = autograd::array(std::vector<std::int64_t>{1, INT64_MAX, 3, 4}, {4});
+  BOOST_TEST(autograd::to_vector<std::int64_t>(whole.forward({autograd::as_variable(numbers)})[0].data()) ==
+                 (std::vector<std::int64_t>{7, INT64_MAX, 8, 9}),
+             boost::test_tools::per_element());
+}
+
+// A sum that ends before its element is that of the elements before it, whatever the element is.
+BOOST_AUTO_TEST_CASE(exclusive_sums) {
+  onnx::Node sums = node("CumSum", {"x", "axis"}, {"y"});
+  sums.attribute = {attribute("exclusive", 1)};
+  const onnx::Tensor axis = tensor("axis", autograd::array(std::vector<std::int64_t>{0}, {}));
+  ImportedModel net(model_of({sums}, {axis}));
+  const auto of = [&](const std::vector<float>& x) { return values(net(floats(x, {std::int64_t(x.size())})).data()); };
+  BOOST_TEST(of({1, 1e8f, HUGE_VALF}) == (std::vector<double>{0, 1, 1e8}), boost::test_tools::per_element());
+  BOOST_TEST(of({3}) == (std::vector<double>{0}), boost::test_tools::per_element());
+  BOOST_TEST(of({}).empty());
+  sums.attribute.push_back(attribute("reverse", 1));
+  ImportedModel reversed(model_of({sums}, {axis}));
+  BOOST_TEST(values(reversed(floats({HUGE_VALF, 2, 1}, {3})).data()) == (std::vector<double>{3, 1, 0}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(batches_without_examples) {
+  ImportedModel softmax(model_of({node("Softmax", {"x"}, {"y"})}, {}, "y", 11));
+  BOOST_TEST(softmax(floats({}, {0, 3})).shape() == Shape({0, 3}));
+}
+
+// A constant that is needed only to compute another one is not kept.
+BOOST_AUTO_TEST_CASE(memory_of_constants) {
+  const Array large = autograd::ones({1000}, Dtype::int64);
+  onnx::Model model =
+      model_of({node("Shape", {"large"}, {"n"}), node("Cast", {"n"}, {"f"}), node("Mul", {"x", "f"}, {"y"})},
+               {tensor("large", large), tensor("unread", large)});
+  model.graph->node[1].attribute = {attribute("to", std::int64_t(onnx::DataType::float_))};
+  const std::int64_t before = test::reference_live_bytes();
+  ImportedModel net(model);
+  if (autograd::default_backend().name() == "reference") BOOST_TEST(test::reference_live_bytes() - before < 4000);
+  BOOST_TEST(values(net(floats({2}, {1})).data()) == (std::vector<double>{2000}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(names_and_gradients) {
   ImportedModel net = import_model(file("vgg.onnx"));
   std::vector<std::string> paths;
@@ -253,6 +308,14 @@ BOOST_AUTO_TEST_CASE(constants_and_devices) {
     BOOST_TEST((y.device() == *other));
     BOOST_TEST(values(autograd::to_device(y.data(), kCpu)) == (std::vector<double>{5, 11}),
                boost::test_tools::per_element());
+    onnx::Model lengths =
+        model_of({node("Shape", {"x"}, {"n"}), node("Cast", {"n"}, {"f"}), node("Max", {"x", "f"}, {"y"})});
+    lengths.graph->node[1].attribute = {attribute("to", std::int64_t(onnx::DataType::float_))};
+    ImportedModel greatest(lengths);  // the lengths are on the host
+    const Variable z = greatest(autograd::to_device(floats({1, 5}, {2}), *other));
+    BOOST_TEST((z.device() == *other));
+    BOOST_TEST(values(autograd::to_device(z.data(), kCpu)) == (std::vector<double>{2, 5}),
+               boost::test_tools::per_element());
   }
 }
 
@@ -300,6 +363,29 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(message_of<ValueError>([&] { mistyped(x); }), "its attribute axis has another type"));
   ImportedModel missing(model_of({node("MatMul", {"x"}, {"y"})}));
   BOOST_TEST(has(message_of<ValueError>([&] { missing(x); }), "its input 1 is left out"));
+  ImportedModel silent(model_of({node("Split", {"x"}, {}), node("Relu", {"x"}, {"y"})}));
+  BOOST_TEST(has(message_of<ValueError>([&] { silent(x); }), "it has no output"));
+  const onnx::Tensor none = tensor("k", autograd::zeros({0}, Dtype::int64));
+  ImportedModel sorted(model_of({node("TopK", {"x", "k"}, {"y", "i"})}, {none}));
+  BOOST_TEST(has(message_of<ValueError>([&] { sorted(x); }), "its input 1 has the shape (0,); one number is needed"));
+  onnx::Node turned = node("RNN", {"x", "w", "w"}, {"y"});
+  turned.attribute.resize(1);
+  turned.attribute[0].name = "direction";
+  turned.attribute[0].type = onnx::Attribute::Type::string;
+  turned.attribute[0].s = "backward";
+  ImportedModel cells(model_of({turned}, {tensor("w", floats({1}, {1, 1, 1}))}));
+  BOOST_TEST(has(message_of<ValueError>([&] { cells(floats({1}, {1, 1, 1})); }), "its direction is backward"));
+  onnx::Node blocks = node("DepthToSpace", {"x"}, {"y"});
+  blocks.attribute = {attribute("blocksize", std::int64_t(1) << 32)};
+  ImportedModel huge(model_of({blocks}));
+  BOOST_TEST(has(message_of<ValueError>([&] {
+                   huge(Variable(autograd::ones({1, 4, 2, 2})));
+                 }),
+                 "do not fit 4 channels"));
+  onnx::Node nd = node("GatherND", {"x", "at"}, {"y"});
+  nd.attribute = {attribute("batch_dims", 1)};
+  ImportedModel batched(model_of({nd}, {tensor("at", autograd::array(std::vector<std::int64_t>{0}, {1}))}));
+  BOOST_TEST(has(message_of<ValueError>([&] { batched(x); }), "its batch_dims is 1 for indices of the shape (1,)"));
   BOOST_TEST(has(message_of<catena::IOError>([&] { import_model("none.onnx"); }), "none.onnx"));
 }
 

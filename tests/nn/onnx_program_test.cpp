@@ -156,6 +156,19 @@ BOOST_AUTO_TEST_CASE(values_that_are_read_twice) {
   for (std::size_t i = 0; i < 3; ++i) check_close(a[i], b[i], 1e-5, 1e-5, std::to_string(i));
 }
 
+// A normalization whose parameters do not have one element for each channel is left to its operator, which refuses it.
+BOOST_AUTO_TEST_CASE(parameters_that_do_not_fit) {
+  const TemporaryFolder folder("unfit");
+  Graph g;
+  g.add_pair("x", "y", {4, 2, 3, 3}, false, 1);
+  for (onnx::Tensor& t : g.model.graph->initializer)
+    if (t.name != "y/W") t = onnx::to_tensor(random({1}, 5, 1, 2), t.name);
+  onnx::write(folder / "net.onnx", g.model);
+  const nn::Program program(folder / "net.onnx");
+  const std::string message = message_of<catena::ValueError>([&] { program(random({1, 2, 4, 4}, 21)); });
+  BOOST_TEST(has(message, "(BatchNormalization)"), message);
+}
+
 BOOST_AUTO_TEST_CASE(several_threads_call_one_program) {
   const nn::Program program(golden("vgg.onnx"));
   const Array x = random({2, 3, 32, 32}, 3), expected = program(x);

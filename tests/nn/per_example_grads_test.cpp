@@ -72,6 +72,8 @@ BOOST_AUTO_TEST_CASE(tables_and_normalization) {
   check_same(nn::EmbedID(5, 2, {.ignore_label = -1}), {ids});
   check_same(nn::EmbedID(5, 2, {.ignore_label = 2}),
              {Variable(autograd::array(std::vector<std::int32_t>{0, 2, 2, 4}, {4}))});
+  check_same(nn::EmbedID(5, 2, {.ignore_label = 7}),  // the label is no row, and not one of the copies either
+             {Variable(autograd::array(std::vector<std::int32_t>{0, 2, 7, 4}, {4}))});
   check_same(nn::LayerNormalization(4), {drawn({3, 2, 4})});
   check_same(nn::RMSNorm(4), {drawn({3, 4})});
   check_same(nn::GroupNormalization(2, 4), {drawn({3, 4, 2, 3})});

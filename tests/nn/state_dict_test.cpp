@@ -120,6 +120,7 @@ BOOST_AUTO_TEST_CASE(members_of_links) {
   BOOST_TEST(net.l1.W.requires_grad());
   BOOST_TEST(net.to(Dtype::float64).params()[0].dtype() == Dtype::float64);
   BOOST_TEST((net.to("cpu").device() == autograd::Device()));
+  BOOST_TEST((net.to(catena::to_string(autograd::Device())).device() == autograd::Device()));
   BOOST_TEST((net.to(autograd::Device()).device() == autograd::Device()));
   for (const char* text : {"gpu", "cuda:", "cuda:x", "cuda:1x", "cuda:-1", ""})
     BOOST_TEST(message_of<catena::ValueError>([&] { net.to(text); }).find("cuda:1") != std::string::npos);

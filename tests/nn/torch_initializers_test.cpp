@@ -83,6 +83,8 @@ BOOST_AUTO_TEST_CASE(truncated_normal) {
   const double probability = (std::erf(3 / std::sqrt(2.0)) - std::erf(0.5 / std::sqrt(2.0))) / 2;
   BOOST_TEST(std::fabs(mean - density / probability) < 0.02);
   BOOST_CHECK_THROW(init::TruncatedNormal(1.0, 2.0, 2.0), catena::ValueError);
+  BOOST_CHECK_THROW(init::TruncatedNormal(0.0, -1.0, 1.0), catena::ValueError);
+  BOOST_TEST(has(message_of<catena::ValueError>([] { init::TruncatedNormal(-1.0); }), "scale is -1"));
 }
 
 BOOST_AUTO_TEST_CASE(gains) {

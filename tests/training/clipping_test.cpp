@@ -127,6 +127,15 @@ BOOST_AUTO_TEST_CASE(norms_that_are_not_finite) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_gradient_that_is_not_finite_after_a_frozen_one) {
+  Params p = with_grads({3, 4}, {kInfinity});
+  p.W.set_requires_grad(false);
+  const std::string message =
+      message_of<catena::ValueError>([&] { nn::clip_grad_norm(p, 1, {.non_finite = nn::NonFinite::error}); });
+  BOOST_TEST(has(message, "clip_grad_norm: the norm of the gradient of parameter 0"), message);
+  BOOST_TEST(has(message, " is inf (frozen ones and those without a gradient do not count)"), message);
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   Params p = with_grads({3, 4}, {1});
   BOOST_CHECK_THROW(nn::clip_grad_norm(p, -1), catena::ValueError);

@@ -4,6 +4,7 @@
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
 #include <catena/tests/support/training_fixtures.h>
+#include <catena/training/extensions/profile_report.h>
 #include <catena/training/extensions/snapshot.h>
 #include <catena/training/extensions/stop_on_signal.h>
 
@@ -143,6 +144,31 @@ BOOST_AUTO_TEST_CASE(an_error_before_an_update) {
   trainer.extend(Thrower());
   BOOST_TEST(message_of<catena::ValueError>([&] { trainer.run(); }) ==
              "extension Thrower before iteration 2: Thrower: as asked");
+}
+
+// Extensions that were initialized are finalized if a later one cannot be, and the trainer can be run again.
+BOOST_AUTO_TEST_CASE(an_error_before_the_training) {
+  const TemporaryFolder folder("life_initialize");
+  std::string log;
+  bool fails = true;
+  FakeUpdater updater(5);
+  Trainer trainer(updater, {1, iteration}, folder.path.string());
+  trainer.extend(Life("x", &log));
+  trainer.extend(make_extension(
+      [](Trainer&) {},
+      {.default_name = "fails", .finalizer = [] { throw catena::KeyError("own"); }, .initializer = [](Trainer&) {}}));
+  trainer.extend(ProfileReport(), {.name = "profile", .priority = PRIORITY_READER});
+  trainer.extend(make_extension([](Trainer&) {}, {.default_name = "second", .initializer = [&](Trainer&) {
+                                                    catena::check<catena::ValueError>(!fails, "second", "as asked");
+                                                  }}));
+  trainer.extend(Life("y", &log));
+  BOOST_TEST(message_of<catena::ValueError>([&] { trainer.run(); }) ==
+             "extension second before training: second: as asked");
+  BOOST_TEST(log == "xi0 xf ");
+  fails = false;
+  log.clear();
+  BOOST_CHECK_THROW(trainer.run(), catena::KeyError);  // of the finalizer
+  BOOST_TEST(log == "xi0 yi0 xb0 yb0 xc1 yc1 xf yf ");
 }
 
 BOOST_AUTO_TEST_CASE(functions_with_an_initializer) {

@@ -177,6 +177,12 @@ BOOST_AUTO_TEST_CASE(tables) {
   refused("a,b\n\"1\n\",2\n\n3,4,5\n", "line 5 has 3 cells");  // a quoted line end counts
   refused("a,b\n1,2\n", "there is no column \"c\" (there is: a, b)", {.target = "c"});
   refused("a,b\n1,2\n3,\n", "line 3, column \"b\": the target is empty", {.target = "b"});
+  refused("a,b,a\n1,2,3\n", "several columns have the name \"a\" (there is: a, b, a)");
+  refused("a,b\n1,2\n3,3000000000\n", "line 3, column \"b\": 3000000000 does not fit int32; set target_dtype",
+          {.target = "b"});
+  write_file(path, "a,b\n1,9007199254740993\n");  // 2^53 + 1, which float64 does not hold
+  const CsvDataset large(path, {.target = "b", .target_dtype = Dtype::int64});
+  BOOST_TEST(autograd::to_vector<std::int64_t>(large[0].values[1])[0] == 9007199254740993);
   BOOST_CHECK_THROW(CsvDataset(folder / "nowhere.csv"), catena::IOError);
   BOOST_CHECK_THROW(CsvDataset(path, {.columns = {"z"}}), catena::KeyError);
 }

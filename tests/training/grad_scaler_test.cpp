@@ -84,6 +84,27 @@ BOOST_AUTO_TEST_CASE(infinite_gradients_skip_the_update) {
   }
 }
 
+// One scaler for two optimizers, such as those of a generator and a discriminator.
+BOOST_AUTO_TEST_CASE(each_optimizer_is_skipped_for_its_own_gradients) {
+  Trained bad, good;
+  GradScaler scaler({.init_scale = 8, .backoff_factor = 0.5});
+  const Doubles before = bad.weights();
+  for (Trained* t : {&bad, &good}) scaler.scale(t->loss()).backward();
+  autograd::fill(bad.model.w.grad(), INFINITY);
+  BOOST_TEST(!scaler.step(bad.sgd));
+  BOOST_TEST(scaler.step(good.sgd));
+  scaler.update();
+  BOOST_TEST(bad.weights() == before, boost::test_tools::per_element());
+  BOOST_TEST(good.weights() == (Doubles{0.8f, -1.6f, 2.4f}), boost::test_tools::per_element());
+  BOOST_TEST(scaler.get_scale() == 4);
+}
+
+BOOST_AUTO_TEST_CASE(the_scale_stays_finite) {
+  GradScaler scaler({.init_scale = 1e308, .growth_interval = 1});
+  scaler.update();
+  BOOST_TEST(scaler.get_scale() == 1e308);
+}
+
 BOOST_AUTO_TEST_CASE(switched_off) {
   Trained t;
   GradScaler scaler({.enabled = false});
@@ -103,6 +124,14 @@ BOOST_AUTO_TEST_CASE(its_state) {
   const TemporaryFolder folder("grad_scaler");
   nn::serializers::save_npz(folder / "scaler", from);
   nn::serializers::load_npz(folder / "scaler", to);
+  BOOST_TEST(to.get_scale() == 2);
+  to.update();
+  BOOST_TEST(to.get_scale() == 4);
+  // A count above the interval.
+  GradScaler longer({.init_scale = 2, .growth_interval = 10});
+  for (int i = 0; i < 5; ++i) longer.update();
+  nn::serializers::save_npz(folder / "longer", longer);
+  nn::serializers::load_npz(folder / "longer", to);
   BOOST_TEST(to.get_scale() == 2);
   to.update();
   BOOST_TEST(to.get_scale() == 4);

@@ -126,6 +126,24 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_beside_its_child) {
   BOOST_TEST(!has_children());
 }
 
+// Signals for a group of processes: the program decides when its workers end.
+BOOST_AUTO_TEST_CASE(signals_for_all_processes_leave_workers) {
+  struct Identified : Dataset {
+    std::int64_t size() const override { return 8; }
+    Example get_example(std::int64_t) const override { return Example(double(::getpid())); }
+  };
+  for (const int signal : {SIGINT, SIGTERM}) BOOST_TEST_CONTEXT("signal " << signal) {
+      MultiprocessIterator it(std::make_shared<Identified>(), 2, {.n_processes = 1});
+      it.next();  // the program loads the first batch, and starts the worker
+      const auto worker = [&] { return autograd::to_vector<double>(it.next()->examples[0].values[0])[0]; };
+      const double process = worker();
+      BOOST_REQUIRE(process != double(::getpid()));
+      BOOST_REQUIRE(::kill(pid_t(process), signal) == 0);
+      for (int k = 0; k < 4; ++k) BOOST_TEST(worker() == process);
+    }
+  BOOST_TEST(!has_children());
+}
+
 // Idle workers end at once, busy ones with their example.
 BOOST_AUTO_TEST_CASE(workers_that_can_end_do_so_by_themselves) {
   struct Slow : Dataset {

@@ -16,6 +16,7 @@
 
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/iterator_file.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions/evaluator.h>
 
@@ -225,20 +226,11 @@ BOOST_AUTO_TEST_CASE(states_exclude_what_was_loaded_ahead) {
 }
 
 BOOST_AUTO_TEST_CASE(loads_that_fail_change_nothing) {
-  struct Part {
-    Iterator& iterator;
-    bool has_more;
-    void serialize(nn::Serializer& s) {
-      iterator.serialize(*s["iterator"]);
-      double more = 1;
-      if (has_more) s("more", more);
-    }
-  };
   const TemporaryFolder folder("loads_that_fail");
   const auto check_kind = [&](Iterator& other, Iterator& loaded, Iterator& same) {
     other.next();
     other.next();
-    Part saved{other, false}, failing{loaded, true};
+    IteratorFile saved{other, false}, failing{loaded, true};
     nn::serializers::save_npz(folder / "it.npz", saved);
     loaded.next();
     same.next();

@@ -12,6 +12,7 @@
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/parallel/iterators.h>
+#include <catena/training/updater.h>
 
 using namespace test;
 using namespace training;
@@ -164,13 +165,20 @@ BOOST_AUTO_TEST_CASE(keys_in_wrapped_datasets) {
   // A dataset that stacks has the key of the first example of the batch.
   struct Stacking : Telling {
     std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override {
-      BOOST_TEST(example_key()->index == indices[0]);
-      return Example(autograd::zeros({std::int64_t(indices.size()), 1}, Dtype::float32, kCpu));
+      const std::vector<double> key(indices.size(), double(example_key()->index));
+      return Example(autograd::array(key, {std::int64_t(indices.size()), 1}, kCpu));
     }
   };
   SerialIterator stacked(Stacking(), 4, {.seed = 1});
   MultithreadIterator threads(Stacking(), 4, {.n_threads = 2, .seed = 1});
-  for (int k = 0; k < 4; ++k) BOOST_TEST(stacked.next()->indices == threads.next()->indices, each);
+  for (int k = 0; k < 4; ++k) {
+    const Batch one = *stacked.next(), other = *threads.next();
+    BOOST_TEST(one.indices == other.indices, each);
+    for (const Batch* batch : {&one, &other}) {
+      const std::vector<double> keys = values(default_converter(*batch, {}).values[0]);
+      BOOST_TEST(keys == std::vector<double>(4, double(batch->indices[0])), each);
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(states_of_other_orders) {

@@ -7,6 +7,7 @@
 #include <catena/autograd/capture.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/regression.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions.h>
 #include <catena/training/lbfgs.h>
@@ -86,6 +87,17 @@ BOOST_AUTO_TEST_CASE(what_belongs_to_a_group) {
   BOOST_TEST(&listed.optimizer() == &optimizer);
 }
 
+// The number of groups of before, or the next one that is not in use; rules of single parameters do not count.
+BOOST_AUTO_TEST_CASE(names_by_default) {
+  Net model;
+  SGD optimizer;
+  optimizer.setup(model);
+  optimizer.update_rule("/head/b").set_hyper("lr", 1);
+  BOOST_TEST(optimizer.add_param_group({.match = "*/b"}).name() == "0");
+  optimizer.add_param_group({.match = "*/b", .name = "2"});
+  BOOST_TEST(optimizer.add_param_group({.match = "*/W"}).name() == "3");
+}
+
 // Each value is that of the last group that has it.
 BOOST_AUTO_TEST_CASE(later_groups_win) {
   Net model;
@@ -106,6 +118,18 @@ BOOST_AUTO_TEST_CASE(later_groups_win) {
   BOOST_TEST(moved["/encoder/l1/b"] == -0.125);
   BOOST_TEST(optimizer.lr() == 2);
   BOOST_TEST(optimizer.t() == 2);
+}
+
+BOOST_AUTO_TEST_CASE(a_model_that_has_no_parameters_any_more) {
+  struct Emptied : nn::Chain {
+    std::optional<nn::Linear> only{std::in_place, 2, 2};
+    NN_MEMBERS(only)
+  } model;
+  SGD optimizer;
+  optimizer.setup(model);
+  model.only.reset();
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { optimizer.add_param_group({.match = "only"}); }),
+                 "no parameter of the model belongs to the group 0: only (it has none)"));
 }
 
 // A predicate of the shape waits for the shape, and members that appear later join.
@@ -282,19 +306,6 @@ BOOST_AUTO_TEST_CASE(schedulers) {
 
 namespace {
 
-struct Regression : nn::Chain {
-  nn::Linear l{3, 1};
-  NN_MEMBERS(l)
-  Variable operator()(const Variable& x, const Variable& t) {
-    const Variable difference = l(x) - t;
-    return autograd::mean(difference * difference);
-  }
-};
-TupleDataset data() {
-  return TupleDataset(autograd::array<float>({1, 2, 3, -1, 0, 2, 0.5f, 1, -2, 3, -1, 1}, {4, 3}),
-                      floats({1, -1, 2, 0.5f}, {4, 1}));
-}
-
 // Trains with a schedule of the group of biases, or of all; returns the parameters.
 Doubles trained(int iterations, const std::string& folder, const std::string& only, const std::string& resume) {
   autograd::seed(2);
@@ -302,7 +313,7 @@ Doubles trained(int iterations, const std::string& folder, const std::string& on
   AdamW optimizer({.alpha = 0.5});
   optimizer.setup(model);
   ParamGroup biases = optimizer.add_param_group({.match = "*/b", .hyperparams = {{"alpha", 0.25}}, .name = "biases"});
-  Trainer trainer(StandardUpdater(SerialIterator(data(), 2, {.shuffle = false}), optimizer),
+  Trainer trainer(StandardUpdater(SerialIterator(regression_data(), 2, {.shuffle = false}), optimizer),
                   {double(iterations), iteration}, folder);
   trainer.extend(ScheduleShift(schedules::exponential(0.5), {.group = only}));
   trainer.extend(Snapshot({.filename = "s", .trigger = {3, iteration}}));

@@ -1,5 +1,7 @@
 // Optimizers of lists and groups of parameters, as PyTorch's constructors take them, and options by PyTorch's names.
 // One step of a rule without a state is p - lr g.
+#include <cmath>
+
 #include <catena/autograd/debug.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
@@ -108,7 +110,7 @@ BOOST_AUTO_TEST_CASE(files) {
   BOOST_TEST(values(loaded.states("/1")[0]) == (Doubles{-1}), each);
 }
 
-// A hook of the rate that the options have is there after every setup.
+// Every setup leaves the rate of the options. It counts after the hooks, among which may be a WeightDecay as well.
 BOOST_AUTO_TEST_CASE(weight_decay_of_the_options) {
   Two model, other;
   SGD sgd(model, {.lr = 0.5, .weight_decay = 0.25});
@@ -119,10 +121,43 @@ BOOST_AUTO_TEST_CASE(weight_decay_of_the_options) {
   other(one()).backward();
   sgd.step();
   BOOST_TEST(other.weights() == (Doubles{0.375, 0.375}), each);
-  BOOST_CHECK_THROW(sgd.add_hook(WeightDecay(0.5)), catena::KeyError);
-  sgd.remove_hook("WeightDecay");
-  SGD without(model);
-  BOOST_CHECK_THROW(without.remove_hook("WeightDecay"), catena::KeyError);
+  const auto next_weight = [&] {
+    other.set(1);
+    sgd.update([&] { return other(one()); });
+    return other.weights()[0];
+  };
+  sgd.add_hook(GradientHardClipping(-0.5, 0.5));
+  BOOST_TEST(next_weight() == 0.625);  // 1 - 0.5 (0.5 + 0.25)
+  sgd.remove_hook("GradientHardClipping");
+  sgd.add_hook(WeightDecay(0.5));
+  BOOST_TEST(next_weight() == 0.125);  // 1 - 0.5 (1 + 0.5 + 0.25)
+  // Without a rate, an infinite weight does not make a gradient of 0 NaN.
+  SGD without(model.a.parameters());
+  model.set(INFINITY);
+  model.zerograds();
+  without.update();
+  BOOST_TEST(model.weights()[0] == INFINITY);
+}
+
+BOOST_AUTO_TEST_CASE(weight_decay_of_groups) {
+  for (const double momentum : {0.0, 0.5}) {
+    Two model;
+    SGD sgd({{.params = model.a.parameters(), .hyperparams = {{"weight_decay", 0}}}, {.params = model.b.parameters()}},
+            {.lr = 0.5, .momentum = momentum, .weight_decay = 0.25});
+    model(one()).backward();
+    sgd.step();
+    BOOST_TEST(model.weights() == (Doubles{0.5, 0.375}), each);
+  }
+  // The first step of Adam is alpha, whatever the gradient, unless it is 0.
+  for (const AdamConvention convention : {AdamConvention::pytorch, AdamConvention::chainer}) {
+    Two model;
+    Adam adam(model, {.alpha = 0.5, .weight_decay = 0.25, .convention = convention});
+    adam.add_param_group({.match = "a", .hyperparams = {{"weight_decay", 0}}});
+    model.zerograds();
+    adam.update();
+    BOOST_TEST(model.weights()[0] == 1);
+    BOOST_TEST(model.weights()[1] == 0.5, boost::test_tools::tolerance(1e-5));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(options_by_the_names_of_pytorch) {

@@ -10,6 +10,7 @@
 
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/iterator_file.h>
 #include <catena/tests/support/replicas.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions.h>
@@ -180,21 +181,12 @@ BOOST_AUTO_TEST_CASE(states_exclude_what_was_prepared_ahead) {
 
 // A load that fails changes nothing.
 BOOST_AUTO_TEST_CASE(loads_that_fail) {
-  struct Part {
-    Iterator& iterator;
-    bool has_more;
-    void serialize(nn::Serializer& s) {
-      iterator.serialize(*s["iterator"]);
-      double more = 1;
-      if (has_more) s("more", more);
-    }
-  };
   const TemporaryFolder folder("prefetch_loads_that_fail");
   const auto data = std::make_shared<Noisy>(7);
   PrefetchIterator other(SerialIterator(data, 3, {.seed = 1})), it(SerialIterator(data, 3, {.seed = 2}));
   SerialIterator same(data, 3, {.seed = 2});
   for (int k = 0; k < 3; ++k) other.next();
-  Part saved{other, false}, failing{it, true};
+  IteratorFile saved{other, false}, failing{it, true};
   nn::serializers::save_npz(folder / "it.npz", saved);
   BOOST_TEST(seen(it) == seen(same), each);
   BOOST_CHECK_THROW(nn::serializers::load_npz(folder / "it.npz", failing), catena::KeyError);

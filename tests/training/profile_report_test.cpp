@@ -14,6 +14,7 @@
 #include <catena/training/extensions/trace_report.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/triggers.h>
 
 using namespace test;
 using namespace training;
@@ -125,6 +126,21 @@ BOOST_AUTO_TEST_CASE(updates_without_functions) {
     BOOST_TEST(!entry.contains("time/data"));
   }
   BOOST_TEST(log.log()[1].contains("time/extensions"));
+}
+
+// With a sparser trigger, the time of the iterations left out is that of no iteration.
+BOOST_AUTO_TEST_CASE(iterations_that_the_trigger_leaves_out) {
+  const TemporaryFolder folder("sparse_profile");
+  FakeUpdater updater(5);
+  Trainer trainer(updater, {6, iteration}, folder.path.string());
+  trainer.extend(ProfileReport(), {.trigger = ManualScheduleTrigger({2, 3, 6}, iteration)});
+  std::string reported;
+  trainer.extend([&](Trainer& t) {
+    for (const char* key : {"time/iteration", "time/extensions"})
+      if (t.observation().find(key) != nullptr) reported += std::to_string(t.updater().iteration()) + key[5];
+  });
+  trainer.run();
+  BOOST_TEST(reported == "2i3i3e6i");
 }
 
 BOOST_AUTO_TEST_CASE(one_at_a_time) {

@@ -11,6 +11,7 @@
 
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/iterator.h>
+#include <catena/training/parallel/iterators.h>
 
 using namespace test;
 using namespace training;
@@ -229,7 +230,7 @@ BOOST_AUTO_TEST_CASE(distributed) {
 BOOST_AUTO_TEST_CASE(in_an_iterator) {
   // shuffle = true is RandomSampler.
   SerialIterator shuffled(Counting(10), 4, {.seed = 3});
-  SerialIterator sampled(Counting(10), 4, {.shuffle = false, .seed = 3, .order_sampler = RandomSampler()});
+  SerialIterator sampled(Counting(10), 4, {.seed = 3, .order_sampler = RandomSampler()});
   for (int k = 0; k < 8; ++k) BOOST_TEST(shuffled.next()->indices == sampled.next()->indices, each);
 
   // Sweeps have the length of the orders: here 3 of 10.
@@ -309,6 +310,26 @@ BOOST_AUTO_TEST_CASE(errors) {
                    SerialIterator(Counting(3), 1, {.order_sampler = SubsetRandomSampler({0, 3})});
                  }),
                  "the index 3 is out of range for a dataset of 3"));
+  // An order has one source.
+  for (const bool shuffle : {false, true}) {
+    const std::string both = "shuffle and order_sampler are both given; the sampler defines the order";
+    const SequentialSampler order;
+    BOOST_TEST(has(message([&] { SerialIterator(Counting(3), 1, {.shuffle = shuffle, .order_sampler = order}); }),
+                   "SerialIterator: " + both));
+    BOOST_TEST(has(message([&] { MultithreadIterator(Counting(3), 1, {.shuffle = shuffle, .order_sampler = order}); }),
+                   "MultithreadIterator: " + both));
+    BOOST_TEST(has(message([&] { MultiprocessIterator(Counting(3), 1, {.shuffle = shuffle, .order_sampler = order}); }),
+                   "MultiprocessIterator: " + both));
+  }
+  autograd::Generator g{1, 0};
+  for (const bool replacement : {false, true})
+    BOOST_TEST(has(message([&] { order_of(RandomSampler({.replacement = replacement, .num_samples = 3}), 0, g); }),
+                   "num_samples is 3, but the dataset is empty"));
+  for (const Order& wrong : {Order{}, Order{0, 1, 2}}) {
+    const auto given = [&](const OrderContext&) { return wrong; };
+    BOOST_TEST(has(message([&] { order_of(DistributedSampler({.size = 2, .sampler = given}), 4, g); }),
+                   "its sampler gave an order of " + std::to_string(wrong.size()) + " indices; its length() is 4"));
+  }
   for (const auto& [rank, size] : {std::pair(0, 0), std::pair(2, 2), std::pair(-1, 2)})
     BOOST_CHECK_THROW(DistributedSampler({.rank = rank, .size = size}), catena::ValueError);
   BOOST_CHECK_THROW(DistributedSampler({.size = 3, .drop_last = true}).length(2), catena::ValueError);

@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(text([&] { PlateauScheduler(o.sgd, {.factor = 1}); }) ==
              "PlateauOptions: factor is 1 and must be between 0 and 1");
   BOOST_TEST(message_of<catena::KeyError>([&] { Scheduler(o.sgd, sch::constant(), "beta"); }) ==
-             "Scheduler: the optimizer SGD has no hyperparameter beta to be set (it has: lr)");
+             "Scheduler: the optimizer SGD has no hyperparameter beta to be set (it has: lr, weight_decay)");
   AdaDelta without_rate;
   BOOST_TEST(message_of<catena::KeyError>([&] { Scheduler(without_rate, sch::constant()); }) ==
              "Scheduler: the optimizer AdaDelta has no hyperparameter lr or alpha to be set (it has: rho, eps)");

@@ -128,7 +128,8 @@ BOOST_AUTO_TEST_CASE(another_optimizer_and_names_that_are_none) {
   OptimizerUpdater updater(adam, 2);
   Trainer trainer(updater, {1, iteration}, folder.path.string());
   trainer.extend(ExponentialShift("lr", .5));
-  BOOST_TEST(has(message_of<catena::KeyError>([&] { trainer.run(); }), "(it has: alpha, beta1, beta2, eps)"));
+  BOOST_TEST(
+      has(message_of<catena::KeyError>([&] { trainer.run(); }), "(it has: alpha, beta1, beta2, eps, weight_decay)"));
 }
 
 namespace {

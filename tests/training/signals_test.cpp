@@ -230,6 +230,42 @@ BOOST_AUTO_TEST_CASE(a_signal_is_of_one_run) {
   }
 }
 
+// A signal after the last call of the extension is not lost, although it ends nothing.
+BOOST_AUTO_TEST_CASE(a_signal_at_the_end) {
+  const Disposition restored(SIGUSR1);
+  std::signal(SIGUSR1, [](int) {});
+  const TemporaryFolder folder("at_the_end");
+  const Warnings ignored;
+  FakeUpdater updater(5);
+  Trainer trainer(updater, {2, iteration}, folder.path.string());
+  const StopOnSignal& signals = trainer.extend(StopOnSignal({.signals = {SIGUSR1}}));
+  trainer.extend(
+      [](Trainer& t) {
+        if (t.updater().iteration() == 2) std::raise(SIGUSR1);
+      },
+      {.priority = PRIORITY_SNAPSHOT});
+  trainer.run();
+  BOOST_TEST(signals.received().value_or(0) == SIGUSR1);
+  BOOST_TEST(signals.exit_code() == 128 + SIGUSR1);
+}
+
+// A training that does not begin leaves no handler behind.
+BOOST_AUTO_TEST_CASE(beside_an_extension_that_fails) {
+  const Disposition restored(SIGUSR1);
+  static int seen = 0;
+  std::signal(SIGUSR1, [](int) { ++seen; });
+  const TemporaryFolder folder("fails_beside");
+  const Warnings ignored;
+  FakeUpdater updater(5);
+  Trainer trainer(updater, {2, iteration}, folder.path.string());
+  trainer.extend(StopOnSignal({.signals = {SIGUSR1}}));
+  trainer.extend(
+      make_extension([](Trainer&) {}, {.initializer = [](Trainer&) { throw catena::ValueError("as asked"); }}));
+  BOOST_CHECK_THROW(trainer.run(), catena::ValueError);
+  std::raise(SIGUSR1);
+  BOOST_TEST(seen == 1);
+}
+
 BOOST_AUTO_TEST_CASE(errors_and_warnings) {
   const Disposition restored(SIGUSR1);
   std::signal(SIGUSR1, [](int) {});

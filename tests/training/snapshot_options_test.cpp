@@ -106,6 +106,10 @@ BOOST_AUTO_TEST_CASE(older_files_are_removed) {
              each);
   run_to(2, folder.path.string(), {.n_retains = 1});  // never the file that was just written
   BOOST_TEST(names_in(folder) == (Names{"snapshot_iter_2", "snapshot_iter_x"}), each);
+  std::filesystem::create_directory(folder / "sub");
+  run_to(3, folder.path.string(), {.filename = "sub//s_{.updater.iteration}", .n_retains = 1});
+  BOOST_TEST(std::filesystem::exists(folder / "sub/s_3"));
+  BOOST_TEST(!std::filesystem::exists(folder / "sub/s_2"));
   const TemporaryFolder all("retains_all");
   run_to(4, all.path.string(), {});
   BOOST_TEST(names_in(all).size() == 4u);

@@ -128,6 +128,10 @@ BOOST_AUTO_TEST_CASE(dtypes_strides_and_views) {
   BOOST_TEST(values(tf::crop(turned, 1, 0, 2, 3)) == (std::vector<double>{1, 7, 13, 2, 8, 14}));
   BOOST_TEST(values(tf::horizontal_flip(tf::crop(turned, 0, 0, 1, 4))) == (std::vector<double>{18, 12, 6, 0}));
   BOOST_TEST(values(tf::rotate(turned, 0)) == values(turned));
+  for (const char* mode : {"nearest", "bilinear"}) {  // around a point far from the image, which leaves it
+    const Array away = tf::rotate(x, 90, {.mode = mode, .fill = 7, .center = {{1e30, -1e30}}});
+    BOOST_TEST(values(away) == std::vector<double>(24, 7));
+  }
   // Values of an image of 1 pixel.
   const Array pixel = numbered(1, 1);
   BOOST_TEST(tf::resize(pixel, {3, 2}).shape() == Shape({1, 3, 2}));
@@ -390,8 +394,11 @@ BOOST_AUTO_TEST_CASE(errors) {
   says("the mode is \"wrap\"", [&] { tf::pad(x, 1, 0, "wrap"); });
   says("negative length", [&] { tf::pad(x, -1); });
   says("an image of 0 x 3 pixels is empty", [&] { tf::resize(x, {0, 3}); });
+  says("an image of 3 x 0 pixels is empty", [&] { tf::resize(x, {3, 0}); });
   says("bicycle", [&] { tf::resize(x, 3, {.mode = "bicycle"}); });
   says("rotate: the mode is \"cubic\"", [&] { tf::rotate(x, 1, {.mode = "cubic"}); });
+  says("rotate: the center is (nan, 0)", [&] { tf::rotate(x, 1, {.center = {{std::nan(""), 0}}}); });
+  says("RandomGrayscale: the image is a null array", [&] { tf::RandomGrayscale(1)(Array(), g); });
   says("erase: the rectangle", [&] { tf::erase(x, 0, 0, 5, 1); });
   says("RandomCrop: an image of 4 x 6 pixels has no crop of 5 x 5; set padding", [&] { tf::RandomCrop(5)(x, g); });
   says("RandomCrop: a crop of 0 x 0", [&] { tf::RandomCrop(0); });

@@ -205,6 +205,26 @@ BOOST_AUTO_TEST_CASE(timing_and_order_of_hooks) {
   BOOST_TEST(order == "pre1 group1 rule_post2 ");
 }
 
+BOOST_AUTO_TEST_CASE(a_hook_adds_hooks_and_removes_itself) {
+  Pair model;
+  SGD optimizer;
+  optimizer.setup(model);
+  int once = 0, added = 0, last = 0;
+  optimizer.add_hook(
+      [&](Optimizer& o) {
+        o.remove_hook("once");
+        for (int i = 0; i < 8; ++i) o.add_hook([&](Optimizer&) { ++added; }, std::to_string(i));
+        ++once;
+      },
+      "once");
+  optimizer.add_hook([&](Optimizer&) { ++last; }, "last");
+  model.give_grads();
+  for (int i = 0; i < 2; ++i) optimizer.update();
+  BOOST_TEST(once == 1);
+  BOOST_TEST(added == 8);
+  BOOST_TEST(last == 2);
+}
+
 BOOST_AUTO_TEST_CASE(hooks_for_each_parameter) {
   struct Halve {
     std::string name = "Halve";

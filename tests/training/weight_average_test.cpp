@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/regression.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/extensions.h>
 #include <catena/training/optimizers.h>
@@ -94,6 +94,10 @@ BOOST_AUTO_TEST_CASE(the_scope_exchanges_and_restores) {
     const auto scope = average.swap_in();
     BOOST_TEST(same_bits(model.w.data(), averages));
     check_near(model.w.data(), expected(3, [](int) { return 0.5; }));
+    BOOST_TEST(same_bits(average.average("/w"), averages));
+    Model other;
+    average.copy_to(other);
+    BOOST_TEST(same_bits(other.w.data(), averages));
     BOOST_TEST(message_of<catena::RuntimeError>([&] { average.update(); }) ==
                "WeightAverage.update: the model has the averages now; end the scope first");
     BOOST_TEST(message_of<catena::RuntimeError>([&] { const auto inner = average.swap_in(); }) ==
@@ -183,29 +187,12 @@ BOOST_AUTO_TEST_CASE(a_snapshot_in_the_scope_has_the_weights) {
   BOOST_TEST(same_bits(second.w.data(), a.average("/w")));
 }
 
-namespace {
-
-struct Regression : nn::Chain {
-  nn::Linear l{3, 1};
-  NN_MEMBERS(l)
-  Variable operator()(const Variable& x, const Variable& t) {
-    const Variable difference = l(x) - t;
-    return autograd::mean(difference * difference);
-  }
-};
-TupleDataset data() {
-  return TupleDataset(autograd::array<float>({1, 2, 3, -1, 0, 2, 0.5f, 1, -2, 3, -1, 1}, {4, 3}),
-                      floats({1, -1, 2, 0.5f}, {4, 1}));
-}
-
-}  // namespace
-
 BOOST_AUTO_TEST_CASE(as_an_extension) {
   const TemporaryFolder folder("average");
   Regression model;
   SGD sgd(0.1);
   sgd.setup(model);
-  Trainer trainer(StandardUpdater(SerialIterator(data(), 2), sgd), {5, iteration}, folder.path.string());
+  Trainer trainer(StandardUpdater(SerialIterator(regression_data(), 2), sgd), {5, iteration}, folder.path.string());
   auto& average = trainer.extend(WeightAverage(model, {.equal = true}));
   Doubles sums(3, 0.0);
   trainer.extend([&](Trainer&) {
@@ -224,7 +211,8 @@ BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_the_whole_batch) {
     autograd::fill(model.l.W.data(), 0.5);
     MomentumSGD sgd(0.05);
     sgd.setup(model);
-    StandardUpdater updater(SerialIterator(data(), batch, {.shuffle = false}), sgd, {.accumulate = accumulate});
+    StandardUpdater updater(SerialIterator(regression_data(), batch, {.shuffle = false}), sgd,
+                            {.accumulate = accumulate});
     for (int i = 0; i < 6; ++i) updater.update();
     BOOST_TEST(updater.iteration() == 6);
     BOOST_TEST(updater.epoch() == 6);
@@ -239,11 +227,12 @@ BOOST_AUTO_TEST_CASE(accumulated_gradients_are_those_of_the_whole_batch) {
   Regression model;
   SGD sgd;
   sgd.setup(model);
-  BOOST_TEST(
-      has(message_of<catena::ValueError>([&] { StandardUpdater(SerialIterator(data(), 2), sgd, {.accumulate = 0}); }),
-          "accumulate is 0 and must be at least 1"));
   BOOST_TEST(has(message_of<catena::ValueError>(
-                     [&] { StandardUpdater(SerialIterator(data(), 2), sgd, {.capture = true, .accumulate = 2}); }),
+                     [&] { StandardUpdater(SerialIterator(regression_data(), 2), sgd, {.accumulate = 0}); }),
+                 "accumulate is 0 and must be at least 1"));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   StandardUpdater(SerialIterator(regression_data(), 2), sgd, {.capture = true, .accumulate = 2});
+                 }),
                  "accumulate and capture exclude each other"));
 }
 

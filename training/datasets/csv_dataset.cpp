@@ -25,6 +25,12 @@ std::string trimmed(const std::string& text) {
   return first == text.npos ? std::string() : text.substr(first, last + 1 - first);
 }
 
+std::string list_of(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
+}
+
 // Reads the rows of a table, cell by cell (RFC 4180).
 class Reader {
  public:
@@ -45,7 +51,7 @@ class Reader {
 
  private:
   bool at_line_end() const { return at_ >= text_.size() || text_[at_] == '\n'; }
-  // Reads a cell and what ends it. Returns whether the row goes on.
+  // Reads a cell with the delimiter or line end behind it. Returns whether the row goes on.
   bool read_cell(Row& row) {
     while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t') && text_[at_] != delimiter_) ++at_;
     std::string cell;
@@ -112,9 +118,11 @@ struct Table {
   }
   std::size_t column(const std::string& name) const {
     const auto found = std::find(names.begin(), names.end(), name);
-    std::string all;
-    for (const std::string& n : names) all += (all.empty() ? "" : ", ") + n;
-    check<catena::KeyError>(found != names.end(), context, "there is no column \"", name, "\" (there is: ", all, ")");
+    if (found == names.end())
+      catena::fail<catena::KeyError>(context, "there is no column \"", name, "\" (there is: ", list_of(names), ")");
+    if (std::find(found + 1, names.end(), name) != names.end())
+      catena::fail<ValueError>(context, "several columns have the name \"", name, "\" (there is: ", list_of(names),
+                               "); rename them");
     return std::size_t(found - names.begin());
   }
   double number(std::size_t row, std::size_t column, const std::optional<double>& missing) const {
@@ -137,6 +145,19 @@ Array features(const Table& table, const std::vector<std::string>& columns, cons
   return autograd::astype(autograd::array(values, shape, Device{}), options.dtype);
 }
 
+// Returns the numbers of a column of integers. ValueError for one that the dtype does not hold.
+Array integers_of(const Table& table, std::size_t column, Dtype dtype) {
+  std::vector<std::int64_t> values;
+  for (const Row& row : table.rows) values.push_back(*catena::parse_integer(row.cells[column]));
+  const Array result = autograd::astype(autograd::array(values, {std::int64_t(values.size())}, Device{}), dtype);
+  if (!catena::is_integer(dtype)) return result;
+  const std::vector<std::int64_t> held = autograd::to_vector<std::int64_t>(result);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    check<ValueError>(held[i] == values[i], table.context, "line ", table.rows[i].line, ", column \"",
+                      table.names[column], "\": ", values[i], " does not fit ", dtype, "; set target_dtype");
+  return result;
+}
+
 // Returns the target of each row; `classes` gets their texts unless they are numbers.
 Array targets(const Table& table, const CsvOptions& options, std::vector<std::string>& classes) {
   const std::size_t column = table.column(options.target);
@@ -148,6 +169,11 @@ Array targets(const Table& table, const CsvOptions& options, std::vector<std::st
     reals = reals && catena::parse_real(row.cells[column]);
     classes.push_back(row.cells[column]);
   }
+  const Dtype dtype = options.target_dtype.value_or(integers || !reals ? Dtype::int32 : options.dtype);
+  if (integers) {
+    classes.clear();
+    return integers_of(table, column, dtype);
+  }
   std::sort(classes.begin(), classes.end());
   classes.erase(std::unique(classes.begin(), classes.end()), classes.end());
   std::vector<double> values;
@@ -156,7 +182,6 @@ Array targets(const Table& table, const CsvOptions& options, std::vector<std::st
     values.push_back(reals ? table.number(row, column, {}) : double(place - classes.begin()));
   }
   if (reals) classes.clear();
-  const Dtype dtype = options.target_dtype.value_or(integers || !reals ? Dtype::int32 : options.dtype);
   return autograd::astype(autograd::array(values, {std::int64_t(values.size())}, Device{}), dtype);
 }
 

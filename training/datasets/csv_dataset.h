@@ -29,8 +29,9 @@ struct CsvOptions {
 //
 // Cells are separated as in RFC 4180: a cell in double quotes may contain delimiters, line ends and, written twice,
 // quotes. Spaces around unquoted cells do not count, nor do empty lines. IOError if the file cannot be read.
-// ValueError, with file, line and column, for a row of another length, a feature that is no number and an unfinished
-// quote; KeyError, with the names that there are, for a column that is not there.
+// ValueError, with file, line and column, for a row of another length, a feature that is no number, an integer target
+// that its dtype does not hold and an unfinished quote, and for a name of several columns; KeyError, with the names
+// that there are, for a column that is not there.
 class CATENA_EXPORT CsvDataset : public Dataset {
  public:
   explicit CsvDataset(const std::string& path, const CsvOptions& options = {});

@@ -81,6 +81,7 @@ class CATENA_EXPORT LabeledImageDataset : public Dataset {
 
   std::int64_t size() const override { return static_cast<std::int64_t>(pairs_.size()); }
   Example get_example(std::int64_t i) const override;
+  const std::vector<Pair>& pairs() const noexcept { return pairs_; }
 
  private:
   std::vector<Pair> pairs_;

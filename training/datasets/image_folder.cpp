@@ -20,7 +20,7 @@ template <class Entries, class Take> std::vector<std::string> listed(const fs::p
   std::error_code error;
   Entries entries(folder, fs::directory_options::follow_directory_symlink, error);
   for (; !error && entries != Entries(); entries.increment(error)) {
-    std::error_code ignored;  // an entry that cannot be asked, such as a broken link, is none of the wanted ones
+    std::error_code ignored;  // an entry without a readable status, such as a broken link, is passed over
     if (take(*entries, ignored)) paths.push_back(entries->path().string());
   }
   check<catena::IOError>(!error, "ImageFolder", "cannot read the folder \"", folder.string(), "\": ", error.message());
@@ -58,7 +58,6 @@ std::vector<LabeledImageDataset::Pair> find_images(const std::string& root, cons
 
 ImageFolder::ImageFolder(const std::string& root, ImageFolderOptions options)
     : classes_(find_classes(root)),
-      pairs_(find_images(root, classes_)),
-      images_(pairs_, LabeledImageOptions{"", options.dtype, options.label_dtype}) {}
+      images_(find_images(root, classes_), LabeledImageOptions{"", options.dtype, options.label_dtype}) {}
 
 }  // namespace training

@@ -29,11 +29,10 @@ class CATENA_EXPORT ImageFolder : public Dataset {
   Example get_example(std::int64_t i) const override { return images_.get_example(i); }
   const std::vector<std::string>& classes() const noexcept { return classes_; }  // names, by number
   // Paths with labels, in the order of the examples.
-  const std::vector<LabeledImageDataset::Pair>& pairs() const noexcept { return pairs_; }
+  const std::vector<LabeledImageDataset::Pair>& pairs() const noexcept { return images_.pairs(); }
 
  private:
   std::vector<std::string> classes_;
-  std::vector<LabeledImageDataset::Pair> pairs_;
   LabeledImageDataset images_;
 };
 

@@ -18,8 +18,9 @@ struct MatArray {
 
 // Returns the numeric arrays of a file whose values are integers of 0 to 255, compressed or not (MathWorks, "MAT-File
 // Format", level 5); others are passed over, as are arrays of other classes. The file is not trusted: sizes are
-// checked, and what it expands to is limited to 16 MiB or 100 times its size, whichever is greater. IOError if it
-// cannot be read; ValueError, with the file, if it is no such file, is damaged or was written on a big-endian machine.
+// checked, and a compressed element may expand to 16 MiB or 100 times the size of the file, whichever is greater.
+// IOError if the file cannot be read; ValueError, with its name, if it is no such file, is damaged or was written on a
+// big-endian machine.
 std::vector<MatArray> read_mat(std::string_view op, const std::string& path);
 
 }  // namespace training::datasets::internal

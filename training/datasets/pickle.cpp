@@ -58,7 +58,7 @@ Pickle::Pickle(std::string context, std::string_view bytes)
   run();
 }
 
-bool Pickle::knows(std::string_view global) const {
+bool Pickle::can_call(std::string_view global) const {
   return std::find(kGlobals.begin(), kGlobals.end(), global) != kGlobals.end();
 }
 

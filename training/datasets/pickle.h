@@ -18,7 +18,7 @@ class Pickle final : public catena::PickleReader {
   Pickle(std::string context, std::string_view bytes);
 
  private:
-  bool knows(std::string_view global) const override;
+  bool can_call(std::string_view global) const override;
   PickleNode& call(const PickleNode& function, const std::vector<PickleNode*>& arguments) override;
   void set_state(PickleNode& object, const PickleNode& state) override;
   void build_array(PickleNode& array, const PickleNode& state);

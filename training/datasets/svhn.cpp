@@ -17,7 +17,6 @@
 namespace training::datasets {
 
 using autograd::Dtype;
-using autograd::Shape;
 using catena::check;
 using catena::ValueError;
 using internal::ByteImages;
@@ -40,8 +39,8 @@ std::size_t place_in_cache(std::size_t pixel, std::size_t image, std::size_t n) 
   return (row_and_column * kChannels + channel) * n + image;
 }
 
-void check_shapes(const Shape& x, const Shape& y, const std::string& context) {
-  const bool fits = x.size() == 4 && x[0] == 32 && x[1] == 32 && x[2] == 3 && x[3] > 0 && y == Shape{x[3], 1};
+void check_shapes(const catena::Shape& x, const catena::Shape& y, const std::string& context) {
+  const bool fits = x.size() == 4 && x[0] == 32 && x[1] == 32 && x[2] == 3 && x[3] > 0 && y == catena::Shape{x[3], 1};
   check<ValueError>(fits, context, "the images have the shape ", x, " and the labels the shape ", y,
                     "; (32, 32, 3, N) and (N, 1) are needed");
 }

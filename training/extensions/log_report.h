@@ -15,7 +15,7 @@
 
 namespace training {
 
-// The number that an entry of a log has for the values of an interval. It is NaN if one of them is.
+// The number that an entry of a log has for the values of an interval. Except for `last`, it is NaN if one of them is.
 enum class LogReduction : std::uint8_t { mean, sum, last, max, min };
 
 // Values that an entry has in another way than by their mean, with their keys: {{"main/errors", LogReduction::sum}}.

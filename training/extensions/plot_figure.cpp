@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include <catena/kernels/base/error.h>
 #include <catena/training/extensions/plot_canvas.h>
@@ -134,12 +135,9 @@ bool cut(Point& a, Point& b, Point low, Point high) {
 class Painter {
  public:
   Painter(const PlotFigure& figure, Canvas& canvas, Point origin)
-      : figure_(figure),
-        canvas_(canvas),
-        origin_(origin),
-        corner_{origin.x + figure.width, origin.y + figure.height},
-        x_(scales_of(figure).first),
-        y_(scales_of(figure).second) {}
+      : figure_(figure), canvas_(canvas), origin_(origin), corner_{origin.x + figure.width, origin.y + figure.height} {
+    std::tie(x_, y_) = scales_of(figure);
+  }
 
   void paint() {
     axes();

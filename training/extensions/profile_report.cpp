@@ -44,6 +44,7 @@ class ProfileReport::Clock final : public autograd::FunctionHook {
     end_ = now();
     runs_ = false;
   }
+  bool runs() const { return runs_; }
 
   double start_ = 0, end_ = 0;
   std::optional<double> forward_, backward_, backward_end_;
@@ -69,7 +70,10 @@ ProfileReport::ProfileReport(Options options) : options_(std::move(options)) {
 
 void ProfileReport::initialize(Trainer&) { clock_ = catena::Shared<Clock>::make(options_.synchronize); }
 
-void ProfileReport::before_update(Trainer&) { clock_->start(); }
+void ProfileReport::before_update(Trainer&) {
+  if (clock_->runs()) ended_.reset();  // the trigger of this extension left out the update before
+  clock_->start();
+}
 
 void ProfileReport::operator()(Trainer& trainer) {
   clock_->stop();

@@ -98,7 +98,8 @@ std::vector<std::string> files_of_pattern(const std::string& out, const std::str
 void remove_older_files(const std::string& out, const std::string& pattern, std::int64_t n,
                         const std::string& written) {
   std::vector<std::string> files = files_of_pattern(out, pattern);
-  std::erase(files, written);
+  // All of them are in one folder, of whose path there may be several spellings.
+  std::erase_if(files, [name = fs::path(written).filename()](const fs::path& file) { return file.filename() == name; });
   for (std::size_t i = std::size_t(n - 1); i < files.size(); ++i) {
     std::error_code ignored;
     fs::remove(files[i], ignored);

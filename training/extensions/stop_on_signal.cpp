@@ -95,14 +95,18 @@ void StopOnSignal::initialize(Trainer& trainer) {
 }
 
 void StopOnSignal::operator()(Trainer& trainer) {
-  const int signal = last_signal.load();
-  if (signal == 0) return;
-  received_ = signal;
-  trainer.stop();
+  note_received();
+  if (received_) trainer.stop();
 }
 
 void StopOnSignal::finalize() {
-  if (std::exchange(listens_, false)) listeners().remove(options_.signals);
+  if (!std::exchange(listens_, false)) return;
+  note_received();  // a signal that came after the last call
+  listeners().remove(options_.signals);
+}
+
+void StopOnSignal::note_received() {
+  if (const int signal = last_signal.load(); signal != 0) received_ = signal;
 }
 
 }  // namespace training

@@ -35,12 +35,13 @@ class CATENA_EXPORT StopOnSignal : public Extension {
   void finalize() override;
   std::string default_name() const override { return "StopOnSignal"; }
 
-  // The signal that has ended the training, if one has.
+  // The signal that came while the trainer ran, if one did, also if the training was at its end anyway.
   const std::optional<int>& received() const noexcept { return received_; }
   // 128 and the number of the signal; 0 if there was none.
   int exit_code() const noexcept { return received_ ? 128 + *received_ : 0; }
 
  private:
+  void note_received();
   Options options_;
   std::optional<int> received_;
   bool listens_ = false;

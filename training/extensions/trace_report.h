@@ -12,8 +12,8 @@
 namespace training {
 
 struct TraceReportOptions {
-  std::int64_t start =
-      10;  // the first iteration on the timeline; the first ones of a run also prepare memory and kernels
+  // The first iteration on the timeline. The first ones of a run also prepare memory and kernels.
+  std::int64_t start = 10;
   std::int64_t iterations = 3;
   bool kernels = true;  // these as in autograd::TraceOptions
   bool memory = true;
@@ -45,8 +45,8 @@ class CATENA_EXPORT TraceReport : public Extension {
   catena::Shared<autograd::Trace> trace_;
 };
 
-// Calls f() and writes a timeline of it to the file: profile_trace("step.json", [&] { loss = model(x); loss.backward();
-// })
+// Calls f() and writes a timeline of it to the file:
+//   profile_trace("step.json", [&] { loss = model(x); loss.backward(); });
 CATENA_EXPORT void profile_trace(const std::string& filename, const catena::Function<void()>& f,
                                  autograd::TraceOptions options = {});
 

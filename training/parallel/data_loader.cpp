@@ -2,7 +2,6 @@
 
 #include <numeric>
 
-#include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/parallel/iterators.h>
@@ -36,10 +35,7 @@ std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::
     check<ValueError>(length >= 0, "random_split", "the length ", length, " is negative");
   const std::int64_t sum = std::accumulate(lengths.begin(), lengths.end(), std::int64_t(0));
   check<ValueError>(sum == n, "random_split", "the sum of the lengths is ", sum, ", but there are ", n, " examples");
-  check<ValueError>(seed.value_or(0) < 0x100000000, "random_split", "the seed is ", seed.value_or(0),
-                    " and must be below 2^32");
-  const std::vector<std::int64_t> order =
-      seed ? numpy_permutation(n, std::uint32_t(*seed)) : permutation(n, autograd::default_generator());
+  const std::vector<std::int64_t> order = internal::random_order("random_split", n, seed);
   std::vector<DatasetPtr> parts;
   std::int64_t start = 0;
   for (const std::int64_t length : lengths) {

@@ -20,7 +20,7 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
  public:
   struct Options {
     bool repeat = true;
-    bool shuffle = true;
+    std::optional<bool> shuffle = {};  // as of SerialIterator
     int n_threads = 1;
     std::int64_t n_prefetch = 1;             // batches that are loaded ahead, at least 1
     std::optional<std::uint64_t> seed = {};  // as of SerialIterator
@@ -28,7 +28,7 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
     std::optional<AnyOrderSampler> order_sampler = {};  // as of SerialIterator
   };
   // ValueError for a batch size or a number of threads below 1, a timeout that is not above 0, an empty dataset, and a
-  // sampler that is made for another dataset.
+  // sampler that is made for another dataset or is given beside `shuffle`.
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultithreadIterator(std::move(dataset), batch_size, Options{}) {}
@@ -52,6 +52,7 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
 //   - While next() starts workers, no other thread of the program may work with arrays, because a lock that it holds
 //     would stay locked in the worker. This does not apply to Catena's own threads: next() waits for those of iterators
 //     and updaters, and the others hold no lock between operations.
+// Workers ignore SIGINT and SIGTERM, which may go to all processes of a group: the program ends them.
 // If a worker is killed or crashes, next() throws a RuntimeError with the cause of its end. If a worker hangs, the
 // destructor and finalize() kill it after `stop_timeout`, with a warning. On systems without fork(), next() throws a
 // NotImplementedError: use MultithreadIterator there.
@@ -59,7 +60,7 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
  public:
   struct Options {
     bool repeat = true;
-    bool shuffle = true;
+    std::optional<bool> shuffle = {};     // as of SerialIterator
     std::optional<int> n_processes = {};  // empty: catena::max_threads()
     std::int64_t n_prefetch = 1;          // batches that are loaded ahead, at least 1
     // Bytes of shared memory per worker. Empty: the size of the largest example of the first batch (of the whole batch,
@@ -72,7 +73,7 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
     std::optional<AnyOrderSampler> order_sampler = {};  // as of SerialIterator
   };
   // ValueError for a batch size or a number of processes below 1, negative shared_mem or stop_timeout, a timeout that
-  // is not above 0, an empty dataset, and a sampler that is made for another dataset.
+  // is not above 0, an empty dataset, and a sampler that is made for another dataset or is given beside `shuffle`.
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultiprocessIterator(std::move(dataset), batch_size, Options{}) {}

@@ -221,7 +221,9 @@ void serve(int socket, pid_t parent, const WorkerProcess::Handler& handler) {
   constexpr int kFailed = 70;
   try {
     ForkGate::in_child();
-    std::signal(SIGINT, SIG_IGN);  // a signal of the terminal: the parent decides
+    // Terminals and schedulers send these to all processes of a group. The parent ends its workers, so that it can
+    // finish its iteration first (StopOnSignal); without a parent they end by themselves.
+    for (const int signal : {SIGINT, SIGTERM}) std::signal(signal, SIG_IGN);
     autograd::default_backend().exchange_default_device(autograd::Device{});  // a child cannot use CUDA
     catena::set_max_threads(threads);
     serve(socket, parent, handler);

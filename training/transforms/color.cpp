@@ -14,7 +14,6 @@ using catena::check;
 using catena::TypeError;
 using catena::ValueError;
 using internal::check_image;
-using internal::check_probability;
 using internal::Pixels;
 using internal::uniform;
 
@@ -214,10 +213,9 @@ Grayscale::Grayscale(int channels) : channels_(channels) {
   check<ValueError>(channels == 1 || channels == 3, "Grayscale", "a grey image has 1 or 3 channels, not ", channels);
 }
 
-RandomGrayscale::RandomGrayscale(double p) : p_(p) { check_probability("RandomGrayscale", p); }
-
-Array RandomGrayscale::apply(const Array& image, Generator& g) const {
-  return internal::chance(g, p_) ? rgb_to_grayscale(image, int(image.shape(-3))) : image;
+Array RandomGrayscale::change(const Array& image, Generator&) const {
+  check_colors("RandomGrayscale", image);
+  return rgb_to_grayscale(image, int(image.shape(-3)));
 }
 
 }  // namespace training::transforms

@@ -76,15 +76,12 @@ class CATENA_EXPORT Grayscale : public Transform {
 };
 
 // Makes the image grey, with the channels that it has, with probability p.
-class CATENA_EXPORT RandomGrayscale : public Transform {
+class CATENA_EXPORT RandomGrayscale : public internal::RandomChange {
  public:
-  explicit RandomGrayscale(double p = 0.1);
+  explicit RandomGrayscale(double p = 0.1) : RandomChange("RandomGrayscale", p) {}
 
  protected:
-  Array apply(const Array& image, Generator& g) const override;
-
- private:
-  double p_;
+  Array change(const Array& image, Generator& g) const override;
 };
 
 // Normalize({0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}), Normalize(0.5, 0.5); after ToFloat.

@@ -102,29 +102,26 @@ Array vertical_flip(const Array& image) {
 Array resize(const Array& image, ResizeTo size, const ResizeOptions& options) {
   check_image("resize", image);
   const std::int64_t h = image.shape(-2), w = image.shape(-1);
-  if (size.width == 0) {  // the longer side is rounded towards zero, as torchvision does
-    const std::int64_t shorter = size.height, longer = shorter * std::max(h, w) / std::min(h, w);
-    size.height = h <= w ? shorter : longer;
-    size.width = h <= w ? longer : shorter;
+  std::int64_t height = size.height, width = size.width.value_or(size.height);
+  if (!size.width) {  // the longer side is rounded towards zero, as torchvision does
+    std::int64_t& longer = h <= w ? width : height;
+    longer = longer * std::max(h, w) / std::min(h, w);
   }
-  check<ValueError>(size.height >= 1 && size.width >= 1, "resize", "an image of ", size.height, " x ", size.width,
-                    " pixels is empty");
-  if (size.height == h && size.width == w) return image;
+  check<ValueError>(height >= 1 && width >= 1, "resize", "an image of ", height, " x ", width, " pixels is empty");
+  if (height == h && width == w) return image;
   const bool smooth = options.mode == "bilinear" || options.mode == "bicubic";
   const bool is_integer = image.dtype() == Dtype::uint8;
   const auto scope = autograd::using_config({.enable_backprop = false});
   const Array planes = autograd::reshape(image, {1, image.size() / (h * w), h, w});
   const Array resized =
-      nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes,
-                      catena::Dims{size.height, size.width}, options.mode, {.antialias = smooth && options.antialias})
+      nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes, catena::Dims{height, width},
+                      options.mode, {.antialias = smooth && options.antialias})
           .data();
   Shape shape = image.shape();
-  shape[shape.size() - 2] = size.height;
-  shape[shape.size() - 1] = size.width;
+  shape[shape.size() - 2] = height;
+  shape[shape.size() - 1] = width;
   if (!is_integer) return autograd::reshape(resized, shape);
-  Pixels result(image);
-  result.v = autograd::to_vector<float>(resized);
-  return result.array(shape, Pixels::Rounding::nearest);
+  return Pixels(image, autograd::to_vector<float>(resized)).array(shape, Pixels::Rounding::nearest);
 }
 
 Array resized_crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width,
@@ -148,15 +145,14 @@ struct Plane {
   const float* pixels;
   std::int64_t h, w;
   float fill;
-  float at(std::int64_t y, std::int64_t x) const {
-    return y < 0 || x < 0 || y >= h || x >= w ? fill : pixels[y * w + x];
+  // y and x are whole numbers, but far from the image they may not fit into an integer type.
+  float at(double y, double x) const {
+    const bool inside = y >= 0 && x >= 0 && y < double(h) && x < double(w);
+    return inside ? pixels[std::int64_t(y) * w + std::int64_t(x)] : fill;
   }
-  float nearest(double y, double x) const {
-    return at(std::int64_t(std::nearbyint(y)), std::int64_t(std::nearbyint(x)));
-  }
+  float nearest(double y, double x) const { return at(std::nearbyint(y), std::nearbyint(x)); }
   float bilinear(double y, double x) const {
-    const auto top = std::int64_t(std::floor(y)), left = std::int64_t(std::floor(x));
-    const double down = y - double(top), right = x - double(left);
+    const double top = std::floor(y), left = std::floor(x), down = y - top, right = x - left;
     const double upper = at(top, left) * (1 - right) + at(top, left + 1) * right;
     const double lower = at(top + 1, left) * (1 - right) + at(top + 1, left + 1) * right;
     return float(upper * (1 - down) + lower * down);
@@ -171,10 +167,12 @@ Array rotate(const Array& image, double angle, const RotateOptions& options) {
                     "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(std::isfinite(angle), "rotate", "the angle is ", angle);
   const Pixels source(image);
-  Pixels result(image);
+  Pixels result = source;
   const std::int64_t h = source.height(), w = source.width();
   const double radians = angle * 0.017453292519943295;
   const auto [cx, cy] = options.center.value_or(std::pair(double(w) / 2, double(h) / 2));
+  check<ValueError>(std::isfinite(cx) && std::isfinite(cy), "rotate", "the center is (", cx, ", ", cy,
+                    "); give a column and a row");
   const Rotation back{std::cos(radians), std::sin(radians), cx, cy};
   for (std::int64_t y = 0; y < h; ++y)
     for (std::int64_t x = 0; x < w; ++x) {

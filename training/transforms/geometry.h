@@ -1,13 +1,15 @@
 // Crops, borders, flips, sizes and rotations of images (..., C, H, W); transform.h states the dtypes.
 //
-// The functions do what they are told; the classes of the same names are transforms for Compose and datasets. Those
-// that draw random numbers are in random_geometry.h. The results are those of torchvision's functions for tensors.
+// The functions take all numbers as arguments; the classes of the same names are transforms for Compose and datasets.
+// Classes that draw random numbers are in random_geometry.h. The results are those of torchvision's functions for
+// tensors.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <catena/nn/functions/lengths.h>
 #include <catena/training/transforms/transform.h>
@@ -44,8 +46,9 @@ CATENA_EXPORT Array vertical_flip(const Array& image);
 
 // The size of a result: {height, width}, or one length for the shorter side, to which the longer one keeps its ratio.
 struct ResizeTo {
-  std::int64_t height, width;  // width 0: `height` is the length of the shorter side
-  constexpr ResizeTo(int shorter_side) : height(shorter_side), width(0) {}
+  std::int64_t height;
+  std::optional<std::int64_t> width;  // empty: `height` is the length of the shorter side
+  constexpr ResizeTo(int shorter_side) : height(shorter_side) {}
   constexpr ResizeTo(int new_height, int new_width) : height(new_height), width(new_width) {}
 };
 struct ResizeOptions {
@@ -65,7 +68,8 @@ struct RotateOptions {
   // Column and row of the point that stays, from the upper left corner; empty: the middle of the image.
   std::optional<std::pair<double, double>> center = {};
 };
-// Rotates by `angle` degrees counterclockwise, within the size of the image. ValueError for other modes.
+// Rotates by `angle` degrees counterclockwise, within the size of the image. ValueError for other modes, and for an
+// angle or a center that is not finite.
 CATENA_EXPORT Array rotate(const Array& image, double angle, const RotateOptions& options = {});
 
 // Sets a rectangle to a value, in a copy. ValueError if it does not lie within the image.

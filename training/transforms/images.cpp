@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/random.h>
 #include <catena/kernels/random_distributions.h>
 
 namespace training::transforms::internal {
@@ -39,22 +38,6 @@ Array Pixels::array(const autograd::Shape& shape, Rounding rounding) const {
     return static_cast<std::uint8_t>(rounding == Rounding::nearest ? std::nearbyint(limited) : std::floor(limited));
   });
   return autograd::from_host(bytes.data(), shape, Dtype::uint8, image.device());
-}
-
-namespace {
-std::uint64_t bits(Generator& g) {
-  const std::uint64_t offset = g.take(1);
-  return catena::random_bits64(g.seed, offset, 0);
-}
-}  // namespace
-
-double uniform(Generator& g, double low, double high) {
-  return low + (high - low) * catena::uniform_from_bits(bits(g));
-}
-
-std::int64_t integer(Generator& g, std::int64_t low, std::int64_t high) {
-  const auto n = static_cast<std::uint64_t>(high - low) + 1;
-  return low + static_cast<std::int64_t>(catena::multiply_high(bits(g), n));
 }
 
 bool chance(Generator& g, double p) { return uniform(g, 0, 1) < p; }

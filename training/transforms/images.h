@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/training/draws.h>
 
 namespace training::transforms::internal {
 
@@ -24,6 +26,7 @@ Array rectangle(const Array& image, std::int64_t top, std::int64_t left, std::in
 // An image whose elements are read, changed and written on the host. Planes are the channels of all images.
 struct Pixels {
   explicit Pixels(const Array& image);
+  Pixels(const Array& given, std::vector<float> elements) : image(given), v(std::move(elements)) {}
   // Returns an array of the given shape with the elements `v`. Those of a uint8 image are limited to 0..255 and
   // rounded: to the nearest integer, half to even, or towards zero, as torchvision's functions do in their turn.
   enum class Rounding { nearest, down };
@@ -40,9 +43,8 @@ struct Pixels {
   std::vector<float> v;
 };
 
-// Uniform numbers: from low to high, and integers from low to high, both included.
-double uniform(Generator& g, double low, double high);
-std::int64_t integer(Generator& g, std::int64_t low, std::int64_t high);
+using training::internal::integer;
+using training::internal::uniform;
 bool chance(Generator& g, double p);                   // true with probability p
 double beta(Generator& g, double alpha, double beta);  // of the beta distribution
 

@@ -38,9 +38,9 @@ std::optional<Rectangle> draw_rectangle(Generator& g, const Array& image, Range 
   for (int attempt = 0; attempt < kAttempts; ++attempt) {
     const double area = double(h * w) * uniform(g, scale.first, scale.second);
     const double drawn = std::exp(uniform(g, std::log(ratio.first), std::log(ratio.second)));
-    const auto longer = std::int64_t(std::nearbyint(std::sqrt(area * drawn)));
-    const auto shorter = std::int64_t(std::nearbyint(std::sqrt(area / drawn)));
-    const Rectangle r = tall ? Rectangle{longer, shorter} : Rectangle{shorter, longer};
+    const auto first = std::int64_t(std::nearbyint(std::sqrt(area * drawn)));  // the side that the ratio names first
+    const auto second = std::int64_t(std::nearbyint(std::sqrt(area / drawn)));
+    const Rectangle r = tall ? Rectangle{first, second} : Rectangle{second, first};
     if (r.height >= 1 && r.width >= 1 && r.height <= h - slack && r.width <= w - slack) return r;
   }
   return {};
@@ -73,16 +73,6 @@ Array RandomCrop::apply(const Array& image, Generator& g) const {
                     size_.y, " x ", size_.x, "; set padding, or pad_if_needed");
   const std::int64_t top = integer(g, 0, h - size_.y), left = integer(g, 0, w - size_.x);
   return crop(padded, top, left, size_.y, size_.x);
-}
-
-RandomHorizontalFlip::RandomHorizontalFlip(double p) : p_(p) { check_probability("RandomHorizontalFlip", p); }
-Array RandomHorizontalFlip::apply(const Array& image, Generator& g) const {
-  return chance(g, p_) ? horizontal_flip(image) : image;
-}
-
-RandomVerticalFlip::RandomVerticalFlip(double p) : p_(p) { check_probability("RandomVerticalFlip", p); }
-Array RandomVerticalFlip::apply(const Array& image, Generator& g) const {
-  return chance(g, p_) ? vertical_flip(image) : image;
 }
 
 RandomResizedCrop::RandomResizedCrop(Pair size, const RandomResizedCropOptions& options)

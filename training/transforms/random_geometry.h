@@ -14,7 +14,7 @@ using Range = std::pair<double, double>;
 
 struct RandomCropOptions {
   Border padding = 0;          // added before the crop
-  bool pad_if_needed = false;  // adds what a smaller image lacks on both sides
+  bool pad_if_needed = false;  // adds the missing length on both sides of an image that is smaller than the crop
   double fill = 0;             // as of pad
   std::string_view mode = "constant";
 };
@@ -36,28 +36,22 @@ class CATENA_EXPORT RandomCrop : public Transform {
 };
 
 // Mirrors left and right with probability p. ValueError unless p lies in 0..1, here and below.
-class CATENA_EXPORT RandomHorizontalFlip : public Transform {
+class CATENA_EXPORT RandomHorizontalFlip : public internal::RandomChange {
  public:
-  explicit RandomHorizontalFlip(double p = 0.5);
+  explicit RandomHorizontalFlip(double p = 0.5) : RandomChange("RandomHorizontalFlip", p) {}
 
  protected:
-  Array apply(const Array& image, Generator& g) const override;
-
- private:
-  double p_;
+  Array change(const Array& image, Generator&) const override { return horizontal_flip(image); }
 };
 using RandomFlip = RandomHorizontalFlip;
 
 // Mirrors top and bottom with probability p.
-class CATENA_EXPORT RandomVerticalFlip : public Transform {
+class CATENA_EXPORT RandomVerticalFlip : public internal::RandomChange {
  public:
-  explicit RandomVerticalFlip(double p = 0.5);
+  explicit RandomVerticalFlip(double p = 0.5) : RandomChange("RandomVerticalFlip", p) {}
 
  protected:
-  Array apply(const Array& image, Generator& g) const override;
-
- private:
-  double p_;
+  Array change(const Array& image, Generator&) const override { return vertical_flip(image); }
 };
 
 struct RandomResizedCropOptions {

@@ -37,12 +37,10 @@ Array Compose::apply(const Array& image, Generator& g) const {
   return result;
 }
 
-RandomApply::RandomApply(double p, Compose steps) : p_(p), steps_(std::move(steps)) {
-  internal::check_probability("RandomApply", p);
-}
+internal::RandomChange::RandomChange(const char* name, double p) : p_(p) { check_probability(name, p); }
 
-Array RandomApply::apply(const Array& image, Generator& g) const {
-  return internal::chance(g, p_) ? steps_(image, g) : image;
+Array internal::RandomChange::apply(const Array& image, Generator& g) const {
+  return chance(g, p_) ? change(image, g) : image;
 }
 
 }  // namespace training::transforms

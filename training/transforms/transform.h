@@ -61,20 +61,34 @@ class CATENA_EXPORT Compose : public Transform {
   std::vector<Step> steps_;
 };
 
+namespace internal {
+
+// The base of transforms that change an image with a probability, and otherwise return it.
+class CATENA_EXPORT RandomChange : public Transform {
+ protected:
+  RandomChange(const char* name, double p);  // ValueError unless p lies in 0..1
+  Array apply(const Array& image, Generator& g) const final;
+  virtual Array change(const Array& image, Generator& g) const = 0;
+
+ private:
+  double p_;
+};
+
+}  // namespace internal
+
 // Applies all of some transforms with probability p, else none: RandomApply(0.3, GaussianNoise()). ValueError unless p
 // lies in 0..1.
-class CATENA_EXPORT RandomApply : public Transform {
+class CATENA_EXPORT RandomApply : public internal::RandomChange {
  public:
   template <class... F>
   explicit RandomApply(double p, F... steps) requires(sizeof...(F) > 0)
       : RandomApply(p, Compose(std::move(steps)...)) {}
-  RandomApply(double p, Compose steps);
+  RandomApply(double p, Compose steps) : RandomChange("RandomApply", p), steps_(std::move(steps)) {}
 
  protected:
-  Array apply(const Array& image, Generator& g) const override;
+  Array change(const Array& image, Generator& g) const override { return steps_(image, g); }
 
  private:
-  double p_;
   Compose steps_;
 };
 

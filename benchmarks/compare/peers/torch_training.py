@@ -111,7 +111,7 @@ def lion(p, lr=1e-4, beta1=0.9, beta2=0.99):
 
 
 def weight_average(p):
-    """What torch.optim.swa_utils.get_ema_multi_avg_fn(0.99) does, towards weights that are 1 greater than the averages were."""
+    """The steps of torch.optim.swa_utils.get_ema_multi_avg_fn(0.99), towards weights that are 1 greater than the averages were."""
     shape = p["rows"], p["columns"]
     averages = [uniform(shape, 2 * i, -1) for i in range(p["tensors"])]
     weights = [a + 1 for a in averages]

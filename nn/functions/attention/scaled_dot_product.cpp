@@ -72,17 +72,21 @@ Variable weights_of(const AttentionLayout& l, const Settings& s, const Variable&
   return where(none, 0, softmax(where(none, 0, scores), last));
 }
 
-// The same by functions of Variables alone. Hidden keys get the lowest finite score, and then the weight 0.
+// The same by functions of Variables alone. Hidden keys get a low finite score, so that the softmax of a query that
+// sees no key is finite, and then the weight 0.
 Variable weights_by_nodes(const AttentionLayout& l, const Settings& s, const Variable& q, const Variable& k,
                           const Variable& mask) {
   Variable scores = matmul(q * s.scale, k, false, true);
+  constexpr double kHidden = -1e30;
   Variables seen;
   if (mask && mask.dtype() == Dtype::bool_) seen.push_back(mask);
-  else if (mask) scores = scores + mask;
+  else if (mask) scores = clip(scores + mask, kHidden, {});
   if (s.hides_keys()) seen.push_back(autograd::internal::constant_variable(seen_keys(l, s, q.data())));
-  for (const Variable& condition : seen) scores = where(condition, scores, -1e30);
+  for (const Variable& condition : seen) scores = where(condition, scores, kHidden);
   Variable weights = softmax(scores, scores.ndim() - 1);
   for (const Variable& condition : seen) weights = where(condition, weights, 0);
+  // Of a mask of numbers: 0 where it is -inf, otherwise 1.
+  if (mask && mask.dtype() != Dtype::bool_) weights = weights * clip(scores - kHidden, 0, 1);
   return weights;
 }
 

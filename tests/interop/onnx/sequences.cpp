@@ -1,6 +1,8 @@
 // Recurrent networks and transformers.
 #include <catena/tests/interop/onnx/networks.h>
 
+#include <limits>
+
 namespace onnx_networks {
 namespace {
 
@@ -135,15 +137,18 @@ void add_sequences(Writer& w) {
   LanguageModel any_length({.dim_feedforward = 12, .activation = nn::silu});
   w.add("language_model_any_length", any_length, {{numbers({2, 5}, 11)}, {numbers({1, 9}, 11)}},
         {.input_names = {"ids"}, .dynamic_axes = {{"ids", {{0, "batch"}, {1, "length"}}}}});
-  w.add("attention_with_masks",
-        [](const Variable& q, const Variable& k, const Variable& v, const Variable& mask) {
-          return nn::scaled_dot_product_attention(q, k, v, {.mask = mask});
-        },
+  const auto masked = [](const Variable& q, const Variable& k, const Variable& v, const Variable& mask) {
+    return nn::scaled_dot_product_attention(q, k, v, {.mask = mask});
+  };
+  const float inf = std::numeric_limits<float>::infinity();
+  w.add("attention_with_a_mask_of_numbers", masked,
+        {{random({1, 2, 3, 4}), random({1, 2, 3, 4}, 0.5), random({1, 2, 3, 4}, 2),
+          Variable(autograd::array(std::vector<float>{0, -inf, 1, -inf, -inf, -inf, 0.5, 0, -2}, {3, 3}))}});
+  w.add("attention_with_masks", masked,
         {{random({2, 4, 3, 8}), random({2, 2, 5, 8}), random({2, 2, 5, 6}),
           Variable(autograd::array(std::vector<bool>{true, false, true, true, false, false, false, false, false, false,
                                                      true, true, true, true, true},
-                                   {3, 5}))}},
-        {});
+                                   {3, 5}))}});
   nn::EmbedID words(9, 4);
   w.add("embedding", [&](const Variable& ids) { return mean(words(ids), 1); },
         {{numbers({3, 4}, 9)}, {numbers({2, 4}, 9)}}, {.dynamic_batch = true, .link = &words});

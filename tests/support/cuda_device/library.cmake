@@ -28,13 +28,10 @@ foreach(name libcuda.so.1 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libc
   add_custom_command(TARGET software_cuda POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink "${software_cuda}/$<TARGET_FILE_NAME:software_cuda>" "${software_cuda_ptx}/${name}" VERBATIM)
 endforeach()
-if(CATENA_CUDA_TOOLKIT)
-  file(GLOB nvrtc_files "${CATENA_CUDA_TOOLKIT}/lib64/libnvrtc*.so.*" "${CATENA_CUDA_TOOLKIT}/targets/*/lib/libnvrtc*.so.*")
-  foreach(file IN LISTS nvrtc_files)
-    get_filename_component(name "${file}" NAME)
-    file(CREATE_LINK "${file}" "${software_cuda_ptx}/${name}" SYMBOLIC)
-  endforeach()
-endif()
+foreach(file IN LISTS nvrtc_files)
+  get_filename_component(name "${file}" NAME)
+  file(CREATE_LINK "${file}" "${software_cuda_ptx}/${name}" SYMBOLIC)
+endforeach()
 
 # software_cuda_tests(<name>...): cuda/<name> runs on the software device. Its reports name the lines of the program.
 function(software_cuda_tests)
