@@ -170,6 +170,18 @@ function(catena_precompile target)
       <optional> <span> <string> <string_view> <type_traits> <unordered_map> <utility> <variant> <vector>)
   endif()
   target_precompile_headers(${target} ${headers})
+  if(ARGN AND NOT "REUSE_FROM" IN_LIST ARGN)
+    catena_cache_with_comments(${target})
+  endif()
+endfunction()
+
+# catena_cache_with_comments(<target>): for a target that precompiles headers of ours. #pragma once compares a header with the text that
+# was precompiled; ccache must not take a precompiled header made before a comment was edited.
+function(catena_cache_with_comments target)
+  if(CATENA_CCACHE AND CMAKE_CXX_COMPILER_LAUNCHER)
+    set_property(TARGET ${target} PROPERTY CXX_COMPILER_LAUNCHER
+      ${CMAKE_COMMAND} -E env CCACHE_COMMENTS=1 ${CMAKE_CXX_COMPILER_LAUNCHER})
+  endif()
 endfunction()
 
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
