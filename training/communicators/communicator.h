@@ -1,0 +1,104 @@
+// Communicators: the ranks of a distributed run, and what they exchange (ChainerMN's interface).
+//
+//   auto comm = training::create_communicator("naive");
+//   auto mean = comm->allreduce(x) / comm->size();
+//
+// Every function without a destination or source is collective: all ranks call it, in the same order and with the same
+// root. Arrays may be on any device; results are on the device of the argument, or on the current device where a rank
+// gives none. Arrays keep dtype and shape; a rank whose array does not fit the others' is a ValueError on every rank.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <catena/autograd/array.h>
+#include <catena/kernels/base/pointers.h>
+#include <catena/nn/link.h>
+#include <catena/training/communicators/transport.h>
+
+namespace training {
+
+using autograd::Array;
+
+struct CommunicatorOptions {
+  // The dtype in which gradients travel: float16, bfloat16 or float32; by default that of the parameters.
+  std::optional<autograd::Dtype> allreduce_grad_dtype = {};
+  // Seconds that a call waits for another rank before it is a TimeoutError with the missing rank; empty: forever.
+  std::optional<double> timeout = 600;
+};
+
+// Thread safety: belongs to one thread at a time; see split().
+class CATENA_EXPORT Communicator {
+ public:
+  // create_communicator() is the usual way. `name` is one of its names.
+  Communicator(std::string_view name, catena::Shared<communicators::Transport> transport,
+               CommunicatorOptions options = {});
+  virtual ~Communicator();
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+
+  std::string_view name() const noexcept;
+  int rank() const noexcept;
+  int size() const noexcept;
+  int intra_rank() const noexcept;  // among the ranks of this host
+  int intra_size() const noexcept;
+  int inter_rank() const noexcept;  // of this host among the hosts
+  int inter_size() const noexcept;
+  const CommunicatorOptions& options() const noexcept;
+  communicators::Transport& transport() const noexcept;
+  // A communicator of the ranks that give the same color, ordered by (key, rank). With one color for all ranks it is a
+  // second communicator, for another thread.
+  catena::Shared<Communicator> split(int color, int key) const;
+
+  // ---- arrays ----
+  void send(const Array& a, int dest) const;
+  Array recv(int source) const;
+  Array bcast(const Array& a, int root = 0) const;                   // the array of the root; others may give none
+  std::vector<Array> gather(const Array& a, int root = 0) const;     // by rank, on the root; empty on others
+  std::vector<Array> allgather(const Array& a) const;                // by rank
+  Array scatter(const std::vector<Array>& a, int root = 0) const;    // the root's entry for this rank
+  std::vector<Array> alltoall(const std::vector<Array>& a) const;    // entry r comes from rank r
+  Array allreduce(const Array& a) const;                             // the sum over all ranks
+  // As allreduce, in place. The same bits on every rank; "naive" adds in the order of the ranks.
+  void allreduce_into(const Array& a) const;
+
+  // ---- objects: text, which may have any bytes ----
+  void send_obj(std::string_view object, int dest) const;
+  std::string recv_obj(int source) const;
+  std::string bcast_obj(std::string_view object, int root = 0) const;
+  std::vector<std::string> gather_obj(std::string_view object, int root = 0) const;
+  std::vector<std::string> allgather_obj(std::string_view object) const;
+  std::string scatter_obj(const std::vector<std::string>& objects, int root = 0) const;
+  // The sum of each named number over the ranks; ranks may have different names.
+  std::map<std::string, double> allreduce_obj(const std::map<std::string, double>& numbers) const;
+  void barrier() const;
+
+  // ---- models ----
+  // Gives all ranks the parameters and persistents of rank 0, in sorted order of their paths. ValueError, on all ranks,
+  // naming the first difference, if the models differ in paths, shapes or dtypes. Parameters that rank 0 has not
+  // initialized stay so.
+  void bcast_data(nn::Link& model) const;
+  // Replaces all gradients by their mean over the ranks. A parameter without gradient on some rank is a ValueError with
+  // its path; with zero_fill it counts as zero where another rank has one.
+  void multi_node_mean_grad(nn::Link& model, bool zero_fill = false) const;
+
+ private:
+  struct Impl;
+  catena::Owned<Impl> impl_;
+};
+
+// The communicator of this process's run. Names:
+//   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
+//   "flat"       CPU or GPU, through the host; all gradients in one message, added around a ring
+//   "pure_nccl"  GPUs only, by NCCL
+//   "dummy"      communicates nothing: to measure what communication costs
+// The run is that of mpirun (MPI is loaded at run time), or of catena-run; a process that was started by neither is the
+// only rank. ValueError for another name, RuntimeError if MPI or NCCL is needed and missing.
+CATENA_EXPORT catena::Shared<Communicator> create_communicator(std::string_view name = "naive",
+                                                               CommunicatorOptions options = {});
+
+}  // namespace training
