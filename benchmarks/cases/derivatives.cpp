@@ -72,18 +72,40 @@ Ready group_norm(const Parameters& p) {
       p, {{{p.at("batch"), c, size, size}, -3, 3}, {{c}, 0.5, 1.5}, {{c}}},
       [groups = int(p.at("groups"))](const Variables& x) { return nn::group_normalization(x[0], groups, x[1], x[2]); });
 }
+Parameters images_in_groups(Draw& draw) {
+  const std::int64_t groups = draw.one_of({1, 2, 4, 8, 32}), channels = groups * draw.length(1, 64);
+  const std::int64_t size = draw.length(1, 56), most = draw.at_most(1 << 26) / (channels * size * size);
+  return {{"batch", draw.length(1, most < 64 ? (most < 1 ? 1 : most) : 64)},
+          {"channels", channels},
+          {"groups", groups},
+          {"size", size},
+          {"sets", 1}};
+}
 Ready rms_norm(const Parameters& p) {
   return derived(p, {{{p.at("rows"), p.at("columns")}, -3, 3}, {{p.at("columns")}, 0.5, 1.5}},
                  [](const Variables& x) { return nn::rms_normalization(x[0], x[1]); });
 }
+// Matrices of at least two columns: an only element has no scale.
+Parameters rows_of_many(Draw& draw) {
+  Parameters p = draw.matrix();
+  if (p.at("columns") < 2) p.at("columns") = 2;
+  return p;
+}
 Ready gelu(const Parameters& p) {
   return derived(p, {{{p.at("n")}, -3, 3}}, [](const Variables& x) { return nn::gelu(x[0]); });
 }
+Parameters line(Draw& draw) { return draw.line(); }
 
 // ---- selection ----------------------------------------------------------------------------------
 Ready topk(const Parameters& p) {
   return derived(p, {{{p.at("rows"), p.at("columns")}}},
                  [k = p.at("k")](const Variables& x) { return autograd::topk(x[0], k).values; });
+}
+Parameters with_chosen(Draw& draw) {
+  Parameters p = draw.matrix();
+  const std::int64_t columns = p.at("columns");
+  p["k"] = draw.log_uniform(1, columns < 64 ? columns : 64);
+  return p;
 }
 Ready gather(const Parameters& p) {
   const std::int64_t rows = p.at("rows"), columns = p.at("columns"), k = p.at("k");
@@ -111,6 +133,17 @@ Ready einsum(const Parameters& p) {
   const Operand rows{{p.at("batch"), p.at("tokens"), p.at("heads"), p.at("d")}};
   return derived(p, {rows, rows}, [](const Variables& x) { return autograd::einsum("bihd,bjhd->bhij", x[0], x[1]); });
 }
+Parameters square(Draw& draw) { return {{"n", draw.length(2, draw.at_most(700))}, {"sets", 1}}; }
+Parameters square_and_columns(Draw& draw) {
+  return {{"n", draw.length(2, draw.at_most(700))}, {"columns", draw.length(1, 256)}, {"sets", 1}};
+}
+Parameters heads_and_tokens(Draw& draw) {
+  return {{"batch", draw.length(1, 16)},
+          {"tokens", draw.length(4, draw.at_most(512))},
+          {"heads", draw.log_uniform(1, 12)},
+          {"d", draw.one_of({16, 32, 64, 80, 128})},
+          {"sets", 1}};
+}
 
 // ---- images -------------------------------------------------------------------------------------
 Ready interpolate(const Parameters& p) {
@@ -118,6 +151,13 @@ Ready interpolate(const Parameters& p) {
   return derived(p, {{{p.at("batch"), p.at("channels"), size, size}}}, [to = int(p.at("to"))](const Variables& x) {
     return nn::interpolate(x[0], {to, to}, "bilinear");
   });
+}
+Parameters sizes(Draw& draw) {
+  return {{"batch", draw.length(1, 16)},
+          {"channels", draw.length(1, 128)},
+          {"size", draw.length(4, 80)},
+          {"to", draw.length(4, 160)},
+          {"sets", 1}};
 }
 
 const Cases cases{
@@ -130,30 +170,40 @@ const Cases cases{
     {"rows/group_norm_backward",
      {{"batch", 32}, {"channels", 64}, {"groups", 8}, {"size", 32}, {"sets", 4}},
      {{"batch", 2}, {"channels", 4}, {"groups", 2}, {"size", 3}, {"sets", 2}},
-     group_norm},
+     group_norm,
+     images_in_groups},
     {"rows/rms_norm_backward",
      {{"rows", 4096}, {"columns", 1000}, {"sets", 8}},
      {{"rows", 6}, {"columns", 10}, {"sets", 2}},
-     rms_norm},
-    {"activation/gelu_backward", {{"n", 1 << 24}, {"sets", 4}}, {{"n", 60}, {"sets", 2}}, gelu},
+     rms_norm,
+     rows_of_many},
+    {"activation/gelu_backward", {{"n", 1 << 24}, {"sets", 4}}, {{"n", 60}, {"sets", 2}}, gelu, line},
     {"sorting/topk_backward",
      {{"rows", 1024}, {"columns", 4096}, {"k", 16}, {"sets", 4}},
      {{"rows", 3}, {"columns", 9}, {"k", 2}, {"sets", 2}},
-     topk},
+     topk,
+     with_chosen},
     {"indexing/gather_backward",
      {{"rows", 4096}, {"columns", 1024}, {"k", 64}, {"sets", 4}},
      {{"rows", 3}, {"columns", 9}, {"k", 4}, {"sets", 2}},
-     gather},
-    {"linalg/cholesky_backward", {{"n", 256}, {"sets", 1}}, {{"n", 5}}, cholesky},
-    {"linalg/solve_backward", {{"n", 256}, {"columns", 64}, {"sets", 1}}, {{"n", 5}, {"columns", 2}}, solve},
+     gather,
+     with_chosen},
+    {"linalg/cholesky_backward", {{"n", 256}, {"sets", 1}}, {{"n", 5}}, cholesky, square},
+    {"linalg/solve_backward",
+     {{"n", 256}, {"columns", 64}, {"sets", 1}},
+     {{"n", 5}, {"columns", 2}},
+     solve,
+     square_and_columns},
     {"numerics/einsum_backward",
      {{"batch", 8}, {"tokens", 256}, {"heads", 8}, {"d", 64}, {"sets", 2}},
      {{"batch", 2}, {"tokens", 4}, {"heads", 2}, {"d", 3}},
-     einsum},
+     einsum,
+     heads_and_tokens},
     {"convolution/interpolate_backward",
      {{"batch", 16}, {"channels", 32}, {"size", 56}, {"to", 112}, {"sets", 2}},
      {{"batch", 2}, {"channels", 2}, {"size", 4}, {"to", 7}},
-     interpolate},
+     interpolate,
+     sizes},
 };
 
 }  // namespace

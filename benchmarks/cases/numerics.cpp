@@ -81,6 +81,12 @@ Parameters integers(Draw& draw) {
   return p;
 }
 Parameters matrices(Draw& draw) { return draw.matrix("fd"); }
+Parameters signals(Draw& draw) {  // not shorter than the window
+  Parameters p = draw.line();
+  p["n"] = std::clamp<std::int64_t>(p["n"], 101, 10000000);
+  return p;
+}
+Parameters squares(Draw& draw) { return {{"n", draw.length(2, draw.at_most(1500))}, {"sets", 1}}; }
 
 const Cases cases{
     {"numerics/median", long_line, short_line, median, lines},
@@ -88,10 +94,10 @@ const Cases cases{
     {"numerics/histogram", long_line, short_line, histogram, lines},
     {"numerics/unique", {{"n", 1 << 20}, {"sets", 4}, {"dtype", 'l'}}, short_line, unique, integers},
     {"numerics/interp", long_line, short_line, interp, lines},
-    {"numerics/convolve", long_line, {{"n", 200}, {"sets", 2}}, convolve, nullptr},
+    {"numerics/convolve", long_line, {{"n", 200}, {"sets", 2}}, convolve, signals},
     {"numerics/nansum", rows, few, nansum, matrices},
     {"numerics/nanmean", rows, few, nanmean, matrices},
-    {"numerics/einsum_chain", {{"n", 512}, {"sets", 2}}, {{"n", 5}, {"sets", 2}}, chain, nullptr},
+    {"numerics/einsum_chain", {{"n", 512}, {"sets", 2}}, {{"n", 5}, {"sets", 2}}, chain, squares},
     {"numerics/write_elements", {}, {}, write_elements, nullptr},
 };
 

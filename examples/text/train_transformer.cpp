@@ -56,6 +56,7 @@ int main(int argc, char** argv) try {
   const std::string prime = args.option("--prime", "\n", "what they continue");
   const double temperature = args.option("--temperature", 0.8, "below 1: likely characters become likelier");
   const int seed = args.option("--seed", 0, "of the weights and of the written text");
+  const bool is_mixed = args.flag("--autocast", "products and attention in bfloat16, weights and losses in float32");
   const bool no_progress = args.flag("--no-progress", "no progress bar");
   const bool generated = args.flag("--generated", "a generated text in place of a file");
   const bool is_test = args.flag("--test", "use 3000 characters");
@@ -73,7 +74,9 @@ int main(int argc, char** argv) try {
 
   TextIterator train_iter(text.train, batchsize, context);
   TextIterator valid_iter(text.valid, batchsize, context, false);
-  training::StandardUpdater updater(train_iter, optimizer);
+  training::StandardUpdater::Options options;
+  if (is_mixed) options.autocast = nd::bfloat16;
+  training::StandardUpdater updater(train_iter, optimizer, options);
   training::Trainer trainer(updater, {epoch, "epoch"}, out);
   trainer.extend(training::Evaluator(valid_iter, model));
   trainer.extend(training::LogReport());
