@@ -46,50 +46,116 @@ template <class T> void append(std::vector<T>& to, Turn t) {
   to.push_back(static_cast<T>(t.im));
 }
 
-std::vector<int> prime_factors(std::int64_t n) {
-  std::vector<int> factors;
-  for (int p = 2; p <= kLargestFftFactor; ++p)
+// In ascending order.
+std::vector<std::int64_t> prime_factors(std::int64_t n) {
+  std::vector<std::int64_t> factors;
+  for (std::int64_t p = 2; p * p <= n; ++p)
     for (; n % p == 0; n /= p) factors.push_back(p);
+  if (n > 1) factors.push_back(n);
   return factors;
 }
-// Returns n1 of n = n1 * n2: the largest divisor up to sqrt(n), or 1 for lengths that are transformed row beside row.
-std::int64_t first_length(std::int64_t n) {
+// The largest divisor of n up to sqrt(n).
+std::int64_t middle_divisor(std::int64_t n) {
   std::int64_t best = 1;
-  if (n >= kLeastLongFft)
-    for (std::int64_t d = 1; d * d <= n; ++d)
-      if (n % d == 0) best = d;
+  for (std::int64_t d = 1; d * d <= n; ++d)
+    if (n % d == 0) best = d;
   return best;
+}
+// Returns n1 of n = n1 * n2, or 1 for lengths that are transformed row beside row.
+template <class T> std::int64_t first_length(std::int64_t n) {
+  if (n < kLeastLongFft) return 1;
+  const std::int64_t n1 = middle_divisor(n);
+  const bool is_smooth = !has_large_factor(n);
+  return is_smooth || (n1 >= kFftLanes<T> / 2 && prime_factors(n).back() <= kLargestRader) ? n1 : 1;
+}
+// True for a length whose divisors do not fill the lanes.
+template <class T> bool uses_convolution(std::int64_t n) {
+  return 2 * n > kLeastLongFft && has_large_factor(n) && first_length<T>(n) == 1;
+}
+// The least length from `least` on of the form 2^a c with few small odd factors in c; long ones are multiples of 16, so
+// that their divisors fill the lanes.
+std::int64_t smooth_length(std::int64_t least) {
+  std::int64_t best = 0;
+  for (const std::int64_t c : {1, 3, 5, 9, 15, 25, 27, 45, 75, 81, 125, 135}) {
+    std::int64_t m = least < kLeastLongFft ? c : 16 * c;
+    while (m < least) m *= 2;
+    if (best == 0 || m < best) best = m;
+  }
+  return best;
+}
+
+std::int64_t power_modulo(std::int64_t base, std::int64_t exponent, std::int64_t p) {
+  unsigned __int128 result = 1, square = static_cast<unsigned __int128>(base);
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2 != 0) result = result * square % static_cast<unsigned __int128>(p);
+    square = square * square % static_cast<unsigned __int128>(p);
+  }
+  return static_cast<std::int64_t>(result);
+}
+// The least number whose powers modulo the prime p are all of 1 ... p - 1.
+std::int64_t generator_modulo(std::int64_t p) {
+  const std::vector<std::int64_t> factors = prime_factors(p - 1);
+  for (std::int64_t g = 2;; ++g)
+    if (std::none_of(factors.begin(), factors.end(),
+                     [&](std::int64_t q) { return power_modulo(g, (p - 1) / q, p) == 1; }))
+      return g;
 }
 
 }  // namespace
 
 template <class T> FftStages<T>::FftStages(std::int64_t length) : n(length) {
-  std::vector<int> radices;
+  std::vector<std::int64_t> radices;
   std::int64_t rest = n;
   // 16 = 4 * 4 takes fewer operations than 8 * 2.
   for (; rest % 8 == 0 && rest != 16; rest /= 8) radices.push_back(8);
   for (; rest % 4 == 0; rest /= 4) radices.push_back(4);
-  for (const int p : prime_factors(rest)) radices.push_back(p);
+  for (const std::int64_t p : prime_factors(rest)) radices.push_back(p);
   std::int64_t now = n;
-  for (const int radix : radices) {
+  for (const std::int64_t radix : radices) {
     Stage of{radix, {}, {}};
     const Turns turns(now);
     for (std::int64_t j = 0; j < now / radix; ++j)
-      for (int k = 1; k < radix; ++k) append(of.twiddles, turns[j * k]);
-    if (radix > 5 && radix != 8)
-      for (int l = 0; l < radix; ++l) append(of.roots, turn(l, radix));
+      for (std::int64_t k = 1; k < radix; ++k) append(of.twiddles, turns[j * k]);
+    if (radix > kLargestFftFactor) {
+      of.rader = std::make_shared<const FftRader<T>>(radix);
+      spare = std::max(spare, 4 * of.rader->convolution.n);
+    } else if (radix > 5 && radix != 8) {
+      for (std::int64_t l = 0; l < radix; ++l) append(of.roots, turn(l, radix));
+    }
     stages.push_back(std::move(of));
     now /= radix;
   }
 }
 
+template <class T> std::size_t FftStages<T>::numbers() const noexcept {
+  std::size_t count = 0;
+  for (const Stage& of : stages) {
+    count += of.twiddles.size() + of.roots.size();
+    if (of.rader) count += of.rader->convolution.numbers() + of.rader->spectrum.size() + of.rader->input.size();
+  }
+  return count;
+}
+
 template <class T>
-FftPlan<T>::FftPlan(std::int64_t length)
-    : n(length),
-      n1(has_large_factor(n) ? 1 : first_length(n)),
-      n2(n / n1),
-      first(n1),
-      second(has_large_factor(n) ? 1 : n2) {
+FftRader<T>::FftRader(std::int64_t p) : convolution(has_large_factor(p - 1) ? smooth_length(2 * p - 3) : p - 1) {
+  const std::int64_t n = p - 1, m = convolution.n, g = generator_modulo(p), inverse = power_modulo(g, p - 2, p);
+  for (std::int64_t a = 0, power = 1; a < n; ++a, power = power * g % p) input.push_back(std::int32_t(power));
+  for (std::int64_t a = 0, power = 1; a < n; ++a, power = power * inverse % p) output.push_back(std::int32_t(power));
+  // Periodic in n; a longer convolution sees the numbers of the places 0 ... n - 1 and -(n - 1) ... -1.
+  std::vector<T> factors(static_cast<std::size_t>(2 * m));
+  for (std::int64_t c = 0; c < n; ++c) {
+    const Turn t = turn(output[static_cast<std::size_t>(c)], p);
+    for (const std::int64_t at : {c, c == 0 ? 0 : m - n + c}) {
+      factors[static_cast<std::size_t>(2 * at)] = static_cast<T>(t.re / static_cast<double>(m));
+      factors[static_cast<std::size_t>(2 * at + 1)] = static_cast<T>(t.im / static_cast<double>(m));
+    }
+  }
+  spectrum.resize(factors.size());
+  transform_rows(FftPlan<T>(m), factors.data(), spectrum.data(), 1, false, T(1));
+}
+
+template <class T>
+FftPlan<T>::FftPlan(std::int64_t length) : n(length), n1(first_length<T>(n)), n2(n / n1), first(n1), second(n2) {
   constexpr std::int64_t lanes = kFftLanes<T>;
   for (std::int64_t k = 0; k <= n / 2; ++k) append(half_turns, turn(k, 2 * n));
   if (is_long()) {
@@ -103,9 +169,8 @@ FftPlan<T>::FftPlan(std::int64_t length)
           twiddle_im.push_back(static_cast<T>(t.im));
         }
   }
-  if (has_large_factor(n)) {
-    std::int64_t m = 1;
-    while (m < 2 * n - 1) m *= 2;
+  if (uses_convolution<T>(n)) {
+    const std::int64_t m = smooth_length(2 * n - 1);
     convolution = std::make_shared<const FftPlan>(m);
     std::vector<T> conjugate(static_cast<std::size_t>(2 * m));
     for (std::int64_t j = 0; j < n; ++j) {
@@ -126,9 +191,8 @@ FftPlan<T>::FftPlan(std::int64_t length)
 }
 
 template <class T> std::size_t FftPlan<T>::bytes() const noexcept {
-  std::size_t numbers = twiddle_re.size() * 2 + chirp.size() + chirp_transform.size() + half_turns.size();
-  for (const FftStages<T>* s : {&first, &second})
-    for (const auto& of : s->stages) numbers += of.twiddles.size() + of.roots.size();
+  const std::size_t numbers = twiddle_re.size() * 2 + chirp.size() + chirp_transform.size() + half_turns.size() +
+                              first.numbers() + second.numbers();
   return numbers * sizeof(T) + (convolution ? convolution->bytes() : 0);
 }
 
@@ -140,24 +204,12 @@ template <class T> T* numbers_of(const Workspace& w) { return reinterpret_cast<T
 // a convolution with its conjugate. The inverse exchanges real and imaginary parts.
 template <class T> void convolve(const FftPlan<T>& plan, const T* in, T* out, bool inverse, T scale, T* a, T* b) {
   const std::int64_t n = plan.n, m = plan.convolution->n;
-  const int re = inverse ? 1 : 0, im = 1 - re;
-  const T *const c = plan.chirp.data(), *const f = plan.chirp_transform.data();
-  for (std::int64_t j = 0; j < 2 * n; j += 2) {
-    a[j] = in[j + re] * c[j] - in[j + im] * c[j + 1];
-    a[j + 1] = in[j + re] * c[j + 1] + in[j + im] * c[j];
-  }
+  fft_products(in, plan.chirp.data(), a, n, inverse, false);
   std::fill(a + 2 * n, a + 2 * m, T(0));
   transform_rows(*plan.convolution, a, b, 1, false, T(1));
-  for (std::int64_t k = 0; k < 2 * m; k += 2) {
-    const T r = b[k] * f[k] - b[k + 1] * f[k + 1];
-    b[k + 1] = b[k] * f[k + 1] + b[k + 1] * f[k];
-    b[k] = r;
-  }
+  fft_products(b, plan.chirp_transform.data(), b, m, false, false);
   transform_rows(*plan.convolution, b, a, 1, true, scale);
-  for (std::int64_t k = 0; k < 2 * n; k += 2) {
-    out[k + re] = a[k] * c[k] - a[k + 1] * c[k + 1];
-    out[k + im] = a[k] * c[k + 1] + a[k + 1] * c[k];
-  }
+  fft_products(a, plan.chirp.data(), out, n, false, inverse);
 }
 
 template <class T> void transform_long(const FftPlan<T>& plan, const T* in, T* out, bool inverse, T scale) {
@@ -190,14 +242,14 @@ void transform_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t ro
     for (std::int64_t r = 0; r < rows; ++r) transform_long(plan, in + 2 * r * n, out + 2 * r * n, inverse, scale);
     return;
   }
-  const std::int64_t more = plan.convolution ? 4 * plan.convolution->n : 0;
+  const std::int64_t numbers = plan.convolution ? 4 * plan.convolution->n : fft_scratch(plan);
   catena::parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end) {
-    const Workspace scratch(static_cast<std::size_t>(std::max(fft_scratch(plan), more)) * sizeof(T));
+    const Workspace scratch(static_cast<std::size_t>(numbers) * sizeof(T));
     T* const s = numbers_of<T>(scratch);
     for (std::int64_t r = begin * together; r < std::min(end * together, rows); r += together) {
       const T* const from = in + 2 * r * n;
       T* const to = out + 2 * r * n;
-      if (plan.convolution) convolve(plan, from, to, inverse, scale, s, s + more / 2);
+      if (plan.convolution) convolve(plan, from, to, inverse, scale, s, s + numbers / 2);
       else if (plan.is_long()) transform_long(plan, from, to, inverse, scale);
       else fft_short(plan, from, to, std::min(together, rows - r), inverse, scale, s);
     }
@@ -322,6 +374,8 @@ void run(const Fft& f) {
 
 template struct FftStages<float>;
 template struct FftStages<double>;
+template struct FftRader<float>;
+template struct FftRader<double>;
 template struct FftPlan<float>;
 template struct FftPlan<double>;
 

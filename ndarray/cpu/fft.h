@@ -4,8 +4,9 @@
 // transform of length n is a sequence of stages, one per factor of n, in the order of Stockham, which needs no
 // permutation of the elements. A long transform of length n1 * n2 is n2 transforms of length n1 and n1 transforms of
 // length n2, in lanes, with a multiplication in between (the four-step algorithm: Bailey, FFTs in external or
-// hierarchical memory, 1990). A length with a large prime factor is a convolution of a length without one (Bluestein,
-// 1970).
+// hierarchical memory, 1990). A stage whose factor p is a large prime is a cyclic convolution of length p - 1 (Rader,
+// 1968). Where the divisors of a long length do not fill the lanes, a transform is a convolution of another length
+// (Bluestein, 1970).
 #pragma once
 
 #include <cstddef>
@@ -18,19 +19,34 @@
 namespace nd::cpu {
 
 template <class T> inline constexpr int kFftLanes = 64 / sizeof(T);
-using catena::bound::kLargestFftFactor;  // larger prime factors are left to Bluestein's algorithm
+using catena::bound::kLargestFftFactor;  // larger prime factors are left to Rader's algorithm
 
-// The stages of a transform whose length has no prime factor above kLargestFftFactor.
+template <class T> struct FftRader;
+
+// The stages of a transform.
 template <class T> struct FftStages {
   struct Stage {
-    int radix;
+    std::int64_t radix;
     std::vector<T> twiddles;  // for each j < length / radix: w^j, w^2j, ... w^((radix - 1) j); real, imaginary part
-    std::vector<T> roots;     // exp(-2 pi i l / radix), for radices without a formula of their own
+    std::vector<T> roots;     // exp(-2 pi i l / radix), for radices up to kLargestFftFactor without a formula
+    std::shared_ptr<const FftRader<T>> rader = nullptr;  // for larger radices
   };
   std::int64_t n = 1;
+  std::int64_t spare = 0;  // numbers that the stages need in addition to the elements, per lane
   std::vector<Stage> stages;
 
   explicit FftStages(std::int64_t length);
+  std::size_t numbers() const noexcept;  // in the tables
+};
+
+// A transform of prime length p: with a generator g of the multiplicative group modulo p, the result g^-b is in[0] plus
+// the sum of in[g^a] exp(-2 pi i g^(a - b) / p) over a, a cyclic convolution of length p - 1.
+template <class T> struct FftRader {
+  std::vector<std::int32_t> input, output;  // g^a and g^-a, for a < p - 1
+  FftStages<T> convolution;  // of length p - 1, or 2 p - 3 and more if p - 1 has a large prime factor as well
+  std::vector<T> spectrum;   // the transform of exp(-2 pi i g^-c / p), divided by the length of the convolution
+
+  explicit FftRader(std::int64_t p);
 };
 
 // The tables for transforms of one length.
@@ -39,8 +55,9 @@ template <class T> struct FftPlan {
   FftStages<T> first, second;          // of the lengths n1 and n2
   // exp(-2 pi i k j / n) for the result k of the first transforms and the group j of lanes: (n2 / lanes, n1, lanes).
   std::vector<T> twiddle_re, twiddle_im;
-  // Bluestein's algorithm: the plan of a length m >= 2 n - 1, exp(-pi i j j / n) for j < n, and the transform of the
-  // conjugates of these numbers, divided by m. Null and empty for other lengths.
+  // Bluestein's algorithm, for a length whose divisors do not fill the lanes: the plan of a length m >= 2
+  // n - 1, exp(-pi i j j / n) for j < n, and the transform of the conjugates of these numbers, divided by m. Null and
+  // empty for other lengths.
   std::shared_ptr<const FftPlan> convolution;
   std::vector<T> chirp, chirp_transform;
   std::vector<T> half_turns;  // exp(-pi i k / n) for k <= n / 2: for real transforms of the length 2 n
@@ -53,7 +70,8 @@ template <class T> struct FftPlan {
 // Transforms up to kFftLanes rows of n complex numbers by a plan that is not long. `scratch` has
 // fft_scratch<T>(plan) numbers and is aligned to 64 bytes.
 template <class T> constexpr std::int64_t fft_scratch(const FftPlan<T>& plan) {
-  return 6 * kFftLanes<T> * (plan.n1 > plan.n2 ? plan.n1 : plan.n2);
+  const std::int64_t spare = plan.first.spare > plan.second.spare ? plan.first.spare : plan.second.spare;
+  return kFftLanes<T> * (6 * (plan.n1 > plan.n2 ? plan.n1 : plan.n2) + spare);
 }
 void fft_short(const FftPlan<float>& plan, const float* in, float* out, std::int64_t rows, bool inverse, float scale,
                float* scratch);
@@ -70,6 +88,10 @@ void fft_finish(const FftPlan<float>& plan, const float* between, float* out, st
                 bool inverse, float scale, float* scratch);
 void fft_finish(const FftPlan<double>& plan, const double* between, double* out, std::int64_t begin, std::int64_t end,
                 bool inverse, double scale, double* scratch);
+
+// out[j] = a[j] b[j] for n complex numbers, with the parts of a, or those of the results, exchanged. `out` may be `a`.
+void fft_products(const float* a, const float* b, float* out, std::int64_t n, bool exchange_a, bool exchange_out);
+void fft_products(const double* a, const double* b, double* out, std::int64_t n, bool exchange_a, bool exchange_out);
 
 // Transforms contiguous rows of complex numbers by any plan, on several threads; `in` and `out` do not overlap.
 template <class T>

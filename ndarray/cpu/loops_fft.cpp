@@ -86,13 +86,13 @@ CATENA_INLINE void stage(Parts<T> from, Parts<T> to, std::int64_t m, std::int64_
   }
 }
 
-// The same for an odd radix without a formula of its own. The numbers l and radix - l have conjugate factors, so two
-// results need the sums and the differences of these pairs once.
-template <class T>
+// The same for an odd radix without a formula of its own; `fixed` is the radix, or 0 for any. The numbers l and
+// radix - l have conjugate factors, so two results need the sums and the differences of these pairs once.
+template <int fixed, class T>
 CATENA_INLINE void stage_by_sums(const typename FftStages<T>::Stage& of, Parts<T> from, Parts<T> to, std::int64_t m,
                                  std::int64_t s) {
-  constexpr int lanes = kFftLanes<T>, most = kLargestFftFactor / 2 + 1;
-  const int radix = of.radix, pairs = radix / 2;
+  constexpr int lanes = kFftLanes<T>, most = (fixed != 0 ? fixed : kLargestFftFactor) / 2 + 1;
+  const int radix = fixed != 0 ? fixed : int(of.radix), pairs = radix / 2;
   const T* const roots = of.roots.data();
   for (std::int64_t j = 0; j < m; ++j) {
     const T* const w = of.twiddles.data() + 2 * (j * (radix - 1) - 1);
@@ -116,8 +116,8 @@ CATENA_INLINE void stage_by_sums(const typename FftStages<T>::Stage& of, Parts<T
       for (int k = 1; k <= pairs; ++k) {
         T even_re[lanes], even_im[lanes], odd_re[lanes] = {}, odd_im[lanes] = {};
         for (int v = 0; v < lanes; ++v) even_re[v] = first_re[v], even_im[v] = first_im[v];
-        for (int l = 1; l <= pairs; ++l) {
-          const T cosine = roots[2 * (l * k % radix)], sine = -roots[2 * (l * k % radix) + 1];
+        for (int l = 1, turn = k; l <= pairs; ++l, turn = turn + k < radix ? turn + k : turn + k - radix) {
+          const T cosine = roots[2 * turn], sine = -roots[2 * turn + 1];
           for (int v = 0; v < lanes; ++v) {
             even_re[v] += cosine * sum_re[l][v], even_im[v] += cosine * sum_im[l][v];
             odd_re[v] += sine * difference_im[l][v], odd_im[v] -= sine * difference_re[l][v];
@@ -135,8 +135,14 @@ CATENA_INLINE void stage_by_sums(const typename FftStages<T>::Stage& of, Parts<T
   }
 }
 
-// Transforms n numbers in lanes. `a` and `b` are exchanged so that the result is in `a`.
-template <class T> CATENA_INLINE void transform(const FftStages<T>& stages, Parts<T>& a, Parts<T>& b) {
+template <class T>
+CATENA_INLINE void stage_by_rader(const typename FftStages<T>::Stage& of, Parts<T> from, Parts<T> to, std::int64_t m,
+                                  std::int64_t s, T* spare);
+
+// Transforms n numbers in lanes. `a` and `b` are exchanged so that the result is in `a`. `spare`: stages.spare numbers
+// per lane.
+template <class T, bool with_rader = true>
+CATENA_INLINE void transform(const FftStages<T>& stages, Parts<T>& a, Parts<T>& b, T* spare) {
   std::int64_t length = stages.n, s = kFftLanes<T>;
   for (const auto& of : stages.stages) {
     const std::int64_t m = length / of.radix;
@@ -146,11 +152,66 @@ template <class T> CATENA_INLINE void transform(const FftStages<T>& stages, Part
       case 3: stage<3>(a, b, m, s, twiddles); break;
       case 4: stage<4>(a, b, m, s, twiddles); break;
       case 5: stage<5>(a, b, m, s, twiddles); break;
+      case 7: stage_by_sums<7, T>(of, a, b, m, s); break;
       case 8: stage<8>(a, b, m, s, twiddles); break;
-      default: stage_by_sums<T>(of, a, b, m, s);
+      case 11: stage_by_sums<11, T>(of, a, b, m, s); break;
+      case 13: stage_by_sums<13, T>(of, a, b, m, s); break;
+      default:
+        if constexpr (with_rader) {
+          if (of.rader) {
+            stage_by_rader<T>(of, a, b, m, s, spare);
+            break;
+          }
+        }
+        stage_by_sums<0, T>(of, a, b, m, s);
     }
     std::swap(a, b);
     length = m, s *= of.radix;
+  }
+}
+
+// A stage whose radix is a large prime. The convolution has no such stage.
+template <class T>
+CATENA_INLINE void stage_by_rader(const typename FftStages<T>::Stage& of, Parts<T> from, Parts<T> to, std::int64_t m,
+                                  std::int64_t s, T* spare) {
+  constexpr int lanes = kFftLanes<T>;
+  const FftRader<T>& rader = *of.rader;
+  const std::int64_t radix = of.radix, length = rader.convolution.n, size = length * lanes;
+  const auto count = static_cast<std::int64_t>(rader.input.size());
+  for (std::int64_t j = 0; j < m; ++j) {
+    const T* const w = of.twiddles.data() + 2 * (j * (radix - 1) - 1);
+    for (std::int64_t q = 0; q < s; q += lanes) {
+      Parts<T> a{spare, spare + size}, b{spare + 2 * size, spare + 3 * size};
+      const T *const first_re = from.re + q + s * j, *const first_im = from.im + q + s * j;
+      T *const to_re = to.re + q + s * radix * j, *const to_im = to.im + q + s * radix * j;
+      for (std::int64_t c = 0; c < count; ++c) {
+        const std::int64_t at = s * m * rader.input[static_cast<std::size_t>(c)];
+        for (int v = 0; v < lanes; ++v) a.re[c * lanes + v] = first_re[at + v], a.im[c * lanes + v] = first_im[at + v];
+      }
+      std::fill(a.re + count * lanes, a.re + size, T(0));
+      std::fill(a.im + count * lanes, a.im + size, T(0));
+      transform<T, false>(rader.convolution, a, b, nullptr);
+      // The first number of the transform is the sum of all elements but the first.
+      for (int v = 0; v < lanes; ++v) to_re[v] = first_re[v] + a.re[v], to_im[v] = first_im[v] + a.im[v];
+      for (std::int64_t c = 0; c < length; ++c) {
+        const Number<T> f{rader.spectrum[static_cast<std::size_t>(2 * c)],
+                          rader.spectrum[static_cast<std::size_t>(2 * c + 1)]};
+        for (int v = 0; v < lanes; ++v) {
+          const Number<T> product = Number<T>{a.re[c * lanes + v], a.im[c * lanes + v]} * f;
+          a.re[c * lanes + v] = product.re, a.im[c * lanes + v] = product.im;
+        }
+      }
+      std::swap(a.re, a.im), std::swap(b.re, b.im);
+      transform<T, false>(rader.convolution, a, b, nullptr);
+      for (std::int64_t c = 0; c < count; ++c) {
+        const std::int64_t k = rader.output[static_cast<std::size_t>(c)];
+        const Number<T> turn{w[2 * k], w[2 * k + 1]};
+        for (int v = 0; v < lanes; ++v) {
+          const Number<T> x = Number<T>{first_re[v] + a.im[c * lanes + v], first_im[v] + a.re[c * lanes + v]} * turn;
+          to_re[s * k + v] = x.re, to_im[s * k + v] = x.im;
+        }
+      }
+    }
   }
 }
 
@@ -224,7 +285,7 @@ CATENA_INLINE void short_rows(const FftPlan<T>& plan, const T* in, T* out, std::
       std::memcpy(to.im + j * lanes, packed + (2 * j + 1) * lanes, lanes * sizeof(T));
     }
   }
-  transform(plan.second, a, b);
+  transform(plan.second, a, b, scratch + 6 * size);
   const Parts<T> from = exchanged_if(inverse, a);
   if (rows == 1) {
     for (std::int64_t j = 0; j < n; ++j) {
@@ -246,11 +307,12 @@ CATENA_INLINE void columns_of(const FftPlan<T>& plan, const T* in, T* between, s
                               bool inverse, T* scratch) {
   constexpr int lanes = kFftLanes<T>;
   const std::int64_t n1 = plan.n1, n2 = plan.n2, size = n1 * lanes;
+  T* const spare = scratch + 6 * lanes * std::max(n1, n2);
   for (std::int64_t group = begin; group < end; ++group) {
     const std::int64_t column = group * lanes, valid = std::min<std::int64_t>(lanes, n2 - column);
     Parts<T> a{scratch, scratch + size}, b{scratch + 2 * size, scratch + 3 * size};
     load(exchanged_if(inverse, a), in + 2 * column, n1, n2, valid);
-    transform(plan.first, a, b);
+    transform(plan.first, a, b, spare);
     const T* __restrict w_re = plan.twiddle_re.data() + group * size, * __restrict w_im =
                                                                           plan.twiddle_im.data() + group * size;
     const T* __restrict a_re = a.re, * __restrict a_im = a.im;
@@ -269,6 +331,7 @@ CATENA_INLINE void finish(const FftPlan<T>& plan, const T* between, T* out, std:
                           bool inverse, T scale, T* scratch) {
   constexpr int lanes = kFftLanes<T>;
   const std::int64_t n1 = plan.n1, n2 = plan.n2, size = n2 * lanes;
+  T* const spare = scratch + 6 * lanes * std::max(n1, n2);
   for (std::int64_t group = begin; group < end; ++group) {
     const std::int64_t column = group * lanes, valid = std::min<std::int64_t>(lanes, n1 - column);
     Parts<T> a{scratch, scratch + size}, b{scratch + 2 * size, scratch + 3 * size};
@@ -279,13 +342,36 @@ CATENA_INLINE void finish(const FftPlan<T>& plan, const T* between, T* out, std:
         a.im[j * lanes + v] = v < valid ? im[v] : T(0);
       }
     }
-    transform(plan.second, a, b);
+    transform(plan.second, a, b, spare);
     store(out + 2 * column, exchanged_if(inverse, a), n2, n1, valid, scale);
   }
 }
 
+template <int exchange_a, int exchange_out, class T>
+CATENA_INLINE void products(const T* a, const T* b, T* out, std::int64_t n) {
+#pragma GCC ivdep
+  for (std::int64_t j = 0; j < 2 * n; j += 2) {
+    const Number<T> product = Number<T>{a[j + exchange_a], a[j + 1 - exchange_a]} * Number<T>{b[j], b[j + 1]};
+    out[j + exchange_out] = product.re, out[j + 1 - exchange_out] = product.im;
+  }
+}
+template <class T>
+CATENA_INLINE void products(const T* a, const T* b, T* out, std::int64_t n, bool exchange_a, bool exchange_out) {
+  if (exchange_a) products<1, 0>(a, b, out, n);
+  else if (exchange_out) products<0, 1>(a, b, out, n);
+  else products<0, 0>(a, b, out, n);
+}
+
 }  // namespace
 
+CATENA_MULTIARCH void fft_products(const float* a, const float* b, float* out, std::int64_t n, bool exchange_a,
+                                   bool exchange_out) {
+  products(a, b, out, n, exchange_a, exchange_out);
+}
+CATENA_MULTIARCH void fft_products(const double* a, const double* b, double* out, std::int64_t n, bool exchange_a,
+                                   bool exchange_out) {
+  products(a, b, out, n, exchange_a, exchange_out);
+}
 CATENA_MULTIARCH void fft_short(const FftPlan<float>& plan, const float* in, float* out, std::int64_t rows,
                                 bool inverse, float scale, float* scratch) {
   short_rows(plan, in, out, rows, inverse, scale, scratch);

@@ -85,6 +85,8 @@ BOOST_AUTO_TEST_CASE(every_length_of_every_kind) {
   // Powers, products of small primes, long ones, with a large prime factor, and primes.
   for (const std::int64_t n : {81, 97, 125, 128, 210, 243, 256, 257, 262, 272, 343, 512, 600, 961, 1009, 1024, 1200})
     lengths.push_back(n);
+  // A large prime p beside divisors that fill a vector: p - 1 has small factors, or a large one.
+  for (const std::int64_t n : {592, 976, 1328, 107}) lengths.push_back(n);
   for (const std::int64_t n : lengths) BOOST_TEST_CONTEXT("n = " << n) {
       const auto length = std::size_t(n);
       for (const Dtype dtype : {Dtype::complex64, Dtype::complex128}) {
@@ -238,7 +240,7 @@ BOOST_AUTO_TEST_CASE(frequencies_and_shifts) {
 // The same bits for one row and many, one thread and several.
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_division_of_work) {
   const auto bits = [](const Array& a) { return a.to_host().copy().view(Dtype::uint64).to_vector<std::uint64_t>(); };
-  for (const std::int64_t n : {12, 100, 1024, 1009, 40000}) BOOST_TEST_CONTEXT("n = " << n) {
+  for (const std::int64_t n : {12, 97, 100, 1024, 1009, 1328, 40000}) BOOST_TEST_CONTEXT("n = " << n) {
       const Array x = draw({n > 2000 ? 3 : 40, n}, Dtype::complex128);
       const int threads = catena::max_threads();
       catena::set_max_threads(1);
