@@ -48,9 +48,12 @@ Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional
 
 Array arange(std::int64_t n, Dtype dtype, std::optional<Device> device) {
   check<ValueError>(n >= 0, "arange", "the length ", n, " is negative");
-  std::vector<std::int64_t> values(static_cast<std::size_t>(n));
-  for (std::int64_t i = 0; i < n; ++i) values[std::size_t(i)] = i;
-  return astype(from_host(values.data(), {n}, Dtype::int64, device), dtype);
+  if (dtype == Dtype::bool_) return astype(arange(n, Dtype::int64, device), dtype);
+  // Computed on the device, so that it can be part of a captured graph.
+  const Array numbers = empty({n}, dtype, device);
+  const Operand first_and_step[] = {0, 1};
+  if (n > 0) apply_indexed(catena::kernels::arange, first_and_step, {&numbers, 1});
+  return numbers;
 }
 
 // ---- reading back -------------------------------------------------------------------------------

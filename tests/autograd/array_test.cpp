@@ -41,6 +41,12 @@ BOOST_AUTO_TEST_CASE(creation_and_reading_back) {
   check_values<double>(full({2}, 2.5), {2.5, 2.5});
   check_values<double>(full({}, 7), {7});
   check_values<std::int64_t>(arange(5), {0, 1, 2, 3, 4});
+  for (const Dtype t : {Dtype::uint8, Dtype::int32, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
+    BOOST_TEST(arange(3, t).dtype() == t);
+    check_values<double>(arange(3, t), {0, 1, 2});
+  }
+  check_values<bool>(arange(3, Dtype::bool_), {false, true, true});
+  BOOST_TEST(arange(0).size() == 0);
   check_values<float>(zeros_like(a), {0, 0, 0, 0, 0, 0});
   check_values<float>(ones_like(a), {1, 1, 1, 1, 1, 1});
   check_values<float>(full_like(a, -1), {-1, -1, -1, -1, -1, -1});

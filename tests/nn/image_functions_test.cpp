@@ -113,6 +113,12 @@ BOOST_AUTO_TEST_CASE(interpolation_of_other_arrays_and_errors) {
   close(nn::resize_images(x, {3, 7}, "bicubic", false).data(), nn::interpolate(x, {3, 7}, "cubic").data());
   close(nn::resize_images(x, {3, 7}, "nearest").data(), nn::interpolate(x, {3, 7}).data());
   BOOST_TEST(nn::interpolate(Variable(ones({0, 2, 4})), 3).shape() == (Shape{0, 2, 3}));
+  // A result of the same size is no second name of x.
+  Variable same = nn::interpolate(x, {4, 3}, "bilinear");
+  BOOST_TEST(!same.is_same(x));
+  same.set_grad(spread({1, 2, 4, 3}));
+  same.backward();
+  close(x.grad(), spread({1, 2, 4, 3}));
   BOOST_CHECK_EXCEPTION(nn::interpolate(x, 5, "lanczos"), catena::ValueError, says("mode is \"lanczos\""));
   BOOST_CHECK_EXCEPTION(nn::interpolate(x, {.mode = "linear"}), catena::ValueError,
                         says("one of size and scale_factor must be given"));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/array/resampling.h>
 #include <catena/nn/functions/composed.h>
@@ -164,7 +165,8 @@ Variable interpolate(const Variable& x, const InterpolateOptions& o) {
     const bool is_moved = o.scale_factor && !o.align_corners && axis.step != 1.0;
     if (axis.from != axis.to || is_moved) y = resampled(y, 2 + a, taps_of(mode, axis, o));
   }
-  return narrowed(y, x.dtype());
+  // A result of the size of x is a variable of its own, as any other.
+  return y.is_same(x) ? autograd::identity(x) : narrowed(y, x.dtype());
 }
 
 Variable resize_images(const Variable& x, Pair output_shape) {
