@@ -224,8 +224,10 @@ BOOST_AUTO_TEST_CASE(sums_of_every_shape) {
 // ((x0 + x1) + x2) + x3 in float32, for every element: other orders give other bits.
 BOOST_AUTO_TEST_CASE(naive_adds_in_the_order_of_the_ranks) {
   constexpr int n = 4, kCount = 9;
+  // Neighbours of 1e8 are 8 apart.
   const auto element = [](int rank, int i) {
-    return float((rank % 2 == 0 ? 1 : -1) * (1e7 + 12345.678 * rank) + i * 0.1 * (rank + 1));
+    const float of_rank[] = {1e8f, 3.f, -1e8f, 5.f};
+    return of_rank[rank] - float(rank % 2) * 0.25f * float(i);
   };
   const auto all = on_ranks(n, [&](Communicator& c) {
     std::vector<float> own;
