@@ -34,8 +34,11 @@ void record(const Array& value, std::string_view function, const Arrays& inputs,
 }
 
 Variable recorded(const Variable& value, std::string_view function, const Variables& inputs, FunctionOptions options) {
+  // A function of variables without gradients, such as labels, would have no node.
+  Variables variables;
+  for (const Variable& v : inputs) variables.push_back(v.requires_grad() ? v : constant_variable(v.data()));
   options.function(function);
-  return apply_node<Recorded>(inputs, std::move(options), value.data())[0];
+  return apply_node<Recorded>(variables, std::move(options), value.data())[0];
 }
 
 }  // namespace autograd::internal

@@ -133,7 +133,11 @@ Variable reduced(const Variable& losses, const std::string& reduce, double count
 Variable reduced(const Variable& losses, const std::string& reduce, const Array& count, Dtype dtype) {
   if (reduce == "no") return narrowed(losses, loss_dtype(dtype));
   const Variable total = sum(losses);
-  return narrowed(reduce == "sum" ? total : total / count, loss_dtype(dtype));
+  if (reduce == "sum") return narrowed(total, loss_dtype(dtype));
+  // The quotient by an array is a product with its reciprocal, which is no part of a graph.
+  const bool for_file = wants_elementary_nodes();
+  const Variable average = for_file ? total / autograd::internal::constant_variable(count) : total / count;
+  return narrowed(average, loss_dtype(dtype));
 }
 
 Array count_of(const Array& condition, Dtype dtype) {

@@ -109,15 +109,19 @@ class CallGraph {
     return {Source::Kind::leaf, 0, 0, array};
   }
 
-  // The arrays that calls have made, as far as a later call reads them or the options of the call have them.
+  // The arrays that calls have made, as far as a later call reads them or the options of the call have them. A call
+  // that is given constants alone makes a constant.
   void find_arrays() {
-    for (std::size_t i = 0; i < records_.size(); ++i) {
-      if (const auto* value = options_[i].find("value")) {
-        const Array& array = value->arrays[0];
-        made_.emplace(array.get(), Source{Source::Kind::call, i, 0, array});
-      }
+    for (std::size_t i = 0; i < records_.size(); ++i)
       for (const Source& s : sources_of(i))
         if (s.kind == Source::Kind::call && !passes_on(s)) made_.emplace(s.array.get(), s);
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+      const auto* const value = options_[i].find("value");
+      if (value == nullptr) continue;
+      const std::vector<Source> sources = sources_of(i);
+      const Array& array = value->arrays[0];
+      if (std::any_of(sources.begin(), sources.end(), [](const Source& s) { return s.kind != Source::Kind::leaf; }))
+        made_.emplace(array.get(), Source{Source::Kind::call, i, 0, array});
     }
   }
   // Whether an output of a call is one of its inputs.

@@ -26,8 +26,7 @@ Example ConcatWithAsyncTransfer::operator()(const Batch& batch, DeviceId device)
   internal::CopyStream* const stream = device ? streams_->of(*device) : nullptr;
   if (stream == nullptr) return concat();
   Example result;
-  const auto copied = stream->run(batch, [&] { result = concat(); });
-  copied->wait();
+  stream->run(batch, [&] { result = concat(); })();
   return result;
 }
 

@@ -19,7 +19,6 @@
 
 namespace training {
 
-using autograd::StreamExtension;
 using autograd::internal::DefaultDeviceScope;
 using internal::ForkGate;
 
@@ -33,7 +32,7 @@ constexpr const char* kPrefetchIterator = "PrefetchIterator";
 struct PrefetchIterator::Prepared {
   std::optional<Batch> batch;
   catena::Owned<Iterator> position;  // behind the batch
-  catena::Owned<StreamExtension::Point> copied;
+  catena::Function<void()> copied;  // makes the current stream wait for the copies; empty: they are complete
   std::exception_ptr error;
 };
 
@@ -177,7 +176,7 @@ std::optional<Batch> PrefetchIterator::next() try {
       ahead_ = std::move(ahead);
     }
   }
-  if (next.copied) next.copied->wait();
+  if (next.copied) next.copied();
   seen_ = std::move(next.position);
   if (next.batch) ++batches_;
   else ahead_.reset();

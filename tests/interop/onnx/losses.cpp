@@ -17,7 +17,6 @@ Variables of_classes(const Variable& x, const Variable& t) {
           softmax_cross_entropy(x, t, {.normalize = false}),
           softmax_cross_entropy(x, t, {.reduce = "sum"}),
           softmax_cross_entropy(x, t, {.reduce = "no"}),
-          softmax_cross_entropy(x, t, {.ignore_label = 2}),
           softmax_cross_entropy(x, t, {.class_weight = w}),
           softmax_cross_entropy(x, t, {.class_weight = w, .normalize_by_weight = true}),
           softmax_cross_entropy(x, t, {.class_weight = w, .reduce = "no"}),
@@ -35,7 +34,10 @@ Variables of_classes(const Variable& x, const Variable& t) {
 }
 
 Variables of_known_classes(const Variable& x, const Variable& t) {
-  return {hinge(x, t), hinge(x, t, {.norm = "L2", .reduce = "no"}), multi_margin_loss(x, t),
+  return {softmax_cross_entropy(x, t, {.ignore_label = 2}),
+          hinge(x, t),
+          hinge(x, t, {.norm = "L2", .reduce = "no"}),
+          multi_margin_loss(x, t),
           multi_margin_loss(x, t, {.class_weight = class_weight()}),
           linear_cross_entropy(x, Variable(autograd::full({5, 5}, 0.1, Dtype::float32)), Variable(), t)};
 }
@@ -94,7 +96,7 @@ Variable from(std::int64_t low, const Shape& shape, std::int64_t below, Dtype dt
 }
 
 struct Embedding : Chain {
-  EmbedID known{EmbedID(6, 3, EmbedIDOptions{.ignore_label = -1})};
+  EmbedID known{6, 3, {.ignore_label = -1}};
   NN_MEMBERS(known)
   Variable operator()(const Variable& ids) { return autograd::sum(known(ids), 1); }
 };

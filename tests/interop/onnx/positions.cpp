@@ -43,8 +43,8 @@ Variables diagonals(const Variable& x, const Variable& v) {
 }
 
 Variables choices(const Variable& x, const Variable& ids) {
-  return {one_hot(ids, 6),   one_hot(ids, 6, Dtype::float64), hardmax(x, 1), straight_through(sign(x), x),
-          logit(sigmoid(x)), x * Variable(tanh(x).data())};
+  return {one_hot(ids, 6), one_hot(ids, 6, Dtype::float64), hardmax(x, 1), straight_through(sign(x), x),
+          logit(sigmoid(x))};
 }
 
 Variables windows(const Variable& x) {
