@@ -171,8 +171,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   // The name is looked at before the text.
   BOOST_TEST(words_of<catena::TypeError>([&] { by("train", "yes"); }) ==
              "using_config: train takes a bool, not a text");
-  BOOST_CHECK_THROW(by("dtype", "float32"), catena::AttributeError);
-  BOOST_CHECK_THROW(by("dtype", std::string("float32")), catena::AttributeError);
+  BOOST_CHECK_THROW(by("device", "float32"), catena::AttributeError);
+  BOOST_CHECK_THROW(by("device", std::string("float32")), catena::AttributeError);
   BOOST_TEST(words_of<catena::TypeError>([&] { by("max_workspace_size", 1e6); }) ==
              "using_config: max_workspace_size takes a number of bytes, not a floating-point number");
   BOOST_TEST(words_of<catena::TypeError>([&] { by("use_cudnn", 0.5); }) ==

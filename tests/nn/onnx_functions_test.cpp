@@ -129,7 +129,8 @@ BOOST_AUTO_TEST_CASE(embeddings_with_a_label_to_ignore) {
   const Model m = check(f, {{integers({0, -1, 4})}, {integers({-1, -1, 2, 3}, Dtype::int32)}},
                         {.dynamic_batch = true, .link = &embed});
   BOOST_TEST(has_operator(m, "Gather"));
-  BOOST_TEST(m.graph->initializer[0].name == "W");
+  const auto& stored = m.graph->initializer;
+  BOOST_TEST(std::any_of(stored.begin(), stored.end(), [](const auto& tensor) { return tensor.name == "W"; }));
 }
 
 BOOST_AUTO_TEST_CASE(writes_and_reads_by_positions) {
@@ -152,7 +153,7 @@ BOOST_AUTO_TEST_CASE(writes_and_reads_by_positions) {
     const Variable& x = in[0];
     const Array a = in[1].data(), b = in[2].data();
     return {get_item(x, {a, b}), get_item(x, {autograd::_, a, b}), get_item(x, {a, autograd::_, b}),
-            get_item(x, {autograd::Slice(1, {}), a, b}), nn::select_item(x(autograd::_, 0), in[1])};
+            get_item(x, {autograd::Slice(1, {}), a, b}), nn::select_item(x(autograd::_, 0), in[2])};
   };
   check(reads, {{numbers({3, 3, 2}), integers({0, 2, -1}), integers({1, 0, 1})},
                 {numbers({3, 3, 2}, 2), integers({1, 1, 0}), integers({0, 0, 1})}});

@@ -21,7 +21,7 @@ Batch batch_of(Device device, std::int64_t n = 3, std::int64_t length = 2) {
   return batch;
 }
 
-template <class Convert> std::vector<double> trained(const Convert& converter, Device device) {
+template <class Convert> std::vector<std::string> trained(const Convert& converter, Device device) {
   autograd::seed(3);
   nn::Classifier<nn::Linear> classifier(nn::Linear(4, 3));
   SGD sgd(0.1);
