@@ -54,7 +54,7 @@ Model check(const Call& f, const std::vector<Variables>& calls, const nn::onnx::
   return model;
 }
 
-const Array kWeight = floats({0.5f, 2, 1, 1.5f}, {4});
+Array class_weight() { return floats({0.5f, 2, 1, 1.5f}, {4}); }
 
 }  // namespace
 
@@ -65,12 +65,12 @@ BOOST_AUTO_TEST_CASE(losses_of_labels) {
     const Variable &x = in[0], &t = in[1];
     return {nn::softmax_cross_entropy(x, t),
             nn::softmax_cross_entropy(x, t, {.normalize = false}),
-            nn::softmax_cross_entropy(x, t, {.class_weight = kWeight, .reduce = "no"}),
-            nn::softmax_cross_entropy(x, t, {.class_weight = kWeight, .normalize_by_weight = true}),
+            nn::softmax_cross_entropy(x, t, {.class_weight = class_weight(), .reduce = "no"}),
+            nn::softmax_cross_entropy(x, t, {.class_weight = class_weight(), .normalize_by_weight = true}),
             nn::softmax_cross_entropy(x, t, {.reduce = "sum", .label_smoothing = 0.1}),
-            nn::softmax_cross_entropy(x, t, {.class_weight = kWeight, .label_smoothing = 0.1}),
-            nn::nll_loss(nn::log_softmax(x), t, {.class_weight = kWeight}),
-            nn::softmax_focal_loss(x, t, {.class_weight = kWeight}),
+            nn::softmax_cross_entropy(x, t, {.class_weight = class_weight(), .label_smoothing = 0.1}),
+            nn::nll_loss(nn::log_softmax(x), t, {.class_weight = class_weight()}),
+            nn::softmax_focal_loss(x, t, {.class_weight = class_weight()}),
             nn::accuracy(x, t, -1),
             nn::accuracy(x, t)};
   };
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(losses_of_numbers) {
             nn::huber_loss(x, y, 0.5, "mean"),
             nn::smooth_l1(x, y, 0.3),
             nn::triplet(x, y, x * y),
-            nn::binary_cross_entropy_with_logits(x, q, {.pos_weight = kWeight}),
+            nn::binary_cross_entropy_with_logits(x, q, {.pos_weight = class_weight()}),
             nn::binary_cross_entropy(sigmoid(x), q),
             nn::kl_div(nn::log_softmax(x), nn::relu(y), {.reduce = "batchmean"}),
             nn::focal_loss(x, q),
