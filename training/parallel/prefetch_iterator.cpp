@@ -32,7 +32,7 @@ constexpr const char* kPrefetchIterator = "PrefetchIterator";
 struct PrefetchIterator::Prepared {
   std::optional<Batch> batch;
   catena::Owned<Iterator> position;  // behind the batch
-  catena::Function<void()> copied;  // makes the current stream wait for the copies; empty: they are complete
+  catena::Function<void()> copied;   // makes the current stream wait for the copies; empty: they are complete
   std::exception_ptr error;
 };
 
