@@ -18,8 +18,19 @@ constexpr FlagEntry kFlags[] = {{"train", &ConfigOptions::train},
                                 {"enable_backprop", &ConfigOptions::enable_backprop},
                                 {"type_check", &ConfigOptions::type_check},
                                 {"debug", &ConfigOptions::debug},
-                                {"cudnn_deterministic", &ConfigOptions::cudnn_deterministic}};
-constexpr std::string_view kUseCudnn = "use_cudnn", kWorkspace = "max_workspace_size";
+                                {"cudnn_deterministic", &ConfigOptions::cudnn_deterministic},
+                                {"keep_graph_on_report", &ConfigOptions::keep_graph_on_report}};
+constexpr std::string_view kUseCudnn = "use_cudnn", kWorkspace = "max_workspace_size", kDtype = "dtype";
+
+// Entries that no other header has.
+struct OwnEntries {
+  DefaultDtype dtype;
+  bool keep_graph_on_report = false;
+};
+OwnEntries& own_entries() noexcept {
+  static constinit thread_local OwnEntries entries;
+  return entries;
+}
 
 template <class T> void exchange_one(T& entry, const std::optional<T>& wanted, std::optional<T>& before) noexcept {
   if (!wanted) return;
@@ -37,6 +48,8 @@ ConfigOptions exchange(const ConfigOptions& changes) noexcept {
   exchange_one(cudnn.deterministic, changes.cudnn_deterministic, before.cudnn_deterministic);
   exchange_one(cudnn.use_cudnn, changes.use_cudnn, before.use_cudnn);
   exchange_one(cudnn.max_workspace_size, changes.max_workspace_size, before.max_workspace_size);
+  exchange_one(own_entries().dtype, changes.dtype, before.dtype);
+  exchange_one(own_entries().keep_graph_on_report, changes.keep_graph_on_report, before.keep_graph_on_report);
   if (changes.debug) {
     before.debug = is_debug();
     set_debug(*changes.debug);
@@ -51,10 +64,11 @@ ConfigOptions exchange(const ConfigOptions& changes) noexcept {
     if (f.name == name) fail<catena::TypeError>(op, name, " takes a bool, not ", given);
   if (name == kUseCudnn) fail<catena::TypeError>(op, name, " takes \"never\", \"auto\" or \"always\", not ", given);
   if (name == kWorkspace) fail<catena::TypeError>(op, name, " takes a number of bytes, not ", given);
+  if (name == kDtype) fail<catena::TypeError>(op, name, " takes a floating dtype or \"mixed16\", not ", given);
   std::string names;
   for (const FlagEntry& f : kFlags) (names += f.name) += ", ";
-  fail<catena::AttributeError>(op, "there is no entry \"", name, "\"; the entries are ", names, kUseCudnn, " and ",
-                               kWorkspace);
+  fail<catena::AttributeError>(op, "there is no entry \"", name, "\"; the entries are ", names, kUseCudnn, ", ",
+                               kWorkspace, " and ", kDtype);
 }
 
 }  // namespace
@@ -65,6 +79,14 @@ UseCudnn::UseCudnn(std::string_view text) {
   else if (text == "always") v_ = kAlways;
   else fail<catena::ValueError>("use_cudnn", "\"", text, "\" is not one of never, auto, always");
 }
+
+DefaultDtype::DefaultDtype(catena::Dtype dtype) : dtype_(dtype) {
+  check<catena::TypeError>(catena::is_floating(dtype), "dtype", "the default dtype is ", dtype,
+                           "; parameters need a floating one");
+}
+
+DefaultDtype::DefaultDtype(std::string_view text)
+    : DefaultDtype(text == "mixed16" ? mixed16 : DefaultDtype(catena::dtype_from_name(text))) {}
 
 ConfigScope::ConfigScope(const ConfigOptions& changes) : choice_(changes.train) {
   check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, "using_config", "max_workspace_size is ",
@@ -85,9 +107,14 @@ Config config() noexcept {
   const CudnnModes& cudnn = internal::cudnn_modes();
   Config c{modes.train, modes.enable_backprop, internal::checks_types(modes),
            is_debug(),  cudnn.deterministic,   cudnn.use_cudnn,
-           {}};
+           {},          own_entries().dtype,   own_entries().keep_graph_on_report};
   if (cudnn.max_workspace_size >= 0) c.max_workspace_size = cudnn.max_workspace_size;
   return c;
+}
+
+catena::Dtype get_dtype(std::optional<catena::Dtype> dtype, catena::Dtype map_mixed16) noexcept {
+  const DefaultDtype& set = own_entries().dtype;
+  return dtype ? *dtype : set.is_mixed() ? map_mixed16 : set.dtype();
 }
 
 namespace internal {
@@ -116,6 +143,7 @@ ConfigOptions config_entry(std::string_view name, std::int64_t value) {
 ConfigOptions config_entry(std::string_view name, double) { refuse(name, "a floating-point number"); }
 
 ConfigOptions config_entry(std::string_view name, std::string_view value) {
+  if (name == kDtype) return config_entry(name, DefaultDtype(value));
   if (name != kUseCudnn) refuse(name, "a text");
   return config_entry(name, UseCudnn(value));
 }
@@ -124,6 +152,13 @@ ConfigOptions config_entry(std::string_view name, UseCudnn value) {
   if (name != kUseCudnn) refuse(name, "a value of use_cudnn");
   ConfigOptions o;
   o.use_cudnn = value;
+  return o;
+}
+
+ConfigOptions config_entry(std::string_view name, const DefaultDtype& value) {
+  if (name != kDtype) refuse(name, "a dtype");
+  ConfigOptions o;
+  o.dtype = value;
   return o;
 }
 

@@ -16,6 +16,7 @@
 #include <type_traits>
 
 #include <catena/autograd/flag.h>
+#include <catena/kernels/base/dtype.h>
 
 namespace autograd {
 
@@ -35,6 +36,29 @@ class CATENA_EXPORT UseCudnn {
   Value v_;
 };
 
+// A floating dtype, or mixed16: float16, but float32 for what needs more digits, such as the parameters and statistics
+// of normalizations.
+class CATENA_EXPORT DefaultDtype {
+ public:
+  constexpr DefaultDtype() noexcept = default;  // float32
+  DefaultDtype(catena::Dtype dtype);            // TypeError unless it is floating
+  DefaultDtype(std::string_view text);          // "mixed16", or the name of a floating dtype; TypeError otherwise
+  DefaultDtype(const char* text) : DefaultDtype(std::string_view(text)) {}
+  static constexpr DefaultDtype mixed() noexcept {
+    DefaultDtype d;
+    d.dtype_ = catena::Dtype::float16, d.is_mixed_ = true;
+    return d;
+  }
+  constexpr bool is_mixed() const noexcept { return is_mixed_; }
+  constexpr catena::Dtype dtype() const noexcept { return dtype_; }  // float16 for mixed16
+  friend constexpr bool operator==(const DefaultDtype&, const DefaultDtype&) noexcept = default;
+
+ private:
+  catena::Dtype dtype_ = catena::Dtype::float32;
+  bool is_mixed_ = false;
+};
+inline constexpr DefaultDtype mixed16 = DefaultDtype::mixed();
+
 // The entries that a scope changes.
 struct ConfigOptions {
   std::optional<bool> train = {}, enable_backprop = {}, type_check = {};
@@ -43,6 +67,11 @@ struct ConfigOptions {
   std::optional<UseCudnn> use_cudnn = {};
   // In bytes; not negative. Replaces the limit of the process (autograd::cuda::set_max_workspace_size) on this thread.
   std::optional<std::int64_t> max_workspace_size = {};
+  // The dtype of parameters and of arrays that initializers make, unless their initializer has one: {.dtype = mixed16}.
+  // A parameter gets it when it is made, not when the first call determines its shape.
+  std::optional<DefaultDtype> dtype = {};
+  // Whether a variable that is reported keeps its graph; otherwise the report has its value only.
+  std::optional<bool> keep_graph_on_report = {};
 };
 
 // The scope that using_config returns: its destructor puts the old options back.
@@ -68,6 +97,7 @@ CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::int64_t val
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, double value);  // always throws
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::string_view value);
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, UseCudnn value);
+CATENA_EXPORT ConfigOptions config_entry(std::string_view name, const DefaultDtype& value);
 }  // namespace internal
 
 // Changes one entry by its name. AttributeError for an unknown name, TypeError for a value of the wrong type.
@@ -79,7 +109,9 @@ template <class Value> [[nodiscard]] ConfigScope using_config(std::string_view n
     return ConfigScope(internal::config_entry(name, static_cast<double>(value)));
   else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
     return ConfigScope(internal::config_entry(name, std::string_view(value)));
-  else return ConfigScope(internal::config_entry(name, UseCudnn(value)));
+  else if constexpr (std::is_convertible_v<const Value&, UseCudnn>)
+    return ConfigScope(internal::config_entry(name, UseCudnn(value)));
+  else return ConfigScope(internal::config_entry(name, DefaultDtype(value)));
 }
 
 // The current values on the calling thread.
@@ -87,8 +119,13 @@ struct Config {
   bool train, enable_backprop, type_check, debug, cudnn_deterministic;
   UseCudnn use_cudnn;
   std::optional<std::int64_t> max_workspace_size;  // none: the limit of the process applies
+  DefaultDtype dtype;
+  bool keep_graph_on_report;
 };
 CATENA_EXPORT Config config() noexcept;
+// Returns `dtype` if it is given, else the dtype of the configuration, where mixed16 is `map_mixed16`.
+CATENA_EXPORT catena::Dtype get_dtype(std::optional<catena::Dtype> dtype = {},
+                                      catena::Dtype map_mixed16 = catena::Dtype::float16) noexcept;
 
 namespace internal {
 struct CudnnModes {

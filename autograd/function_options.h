@@ -27,6 +27,7 @@ struct FunctionOption {
   Arrays arrays;
   Variables variables;
   std::vector<IndexItem> items;
+  std::string text;
 };
 
 class CATENA_EXPORT FunctionOptions {
@@ -39,6 +40,7 @@ class CATENA_EXPORT FunctionOptions {
   void number(std::string_view name, double value) { add(name).numbers = {value}; }
   void numbers(std::string_view name, std::vector<double> values) { add(name).numbers = std::move(values); }
   void constant(std::string_view name, const Constant& value);  // a number or an array
+  void text(std::string_view name, std::string_view value) { add(name).text = value; }
   void array(std::string_view name, const Array& value) { add(name).arrays = {value}; }
   void variables(std::string_view name, const Variables& values) { add(name).variables = values; }
   void items(std::string_view name, const std::vector<IndexItem>& values) { add(name).items = values; }
@@ -46,6 +48,7 @@ class CATENA_EXPORT FunctionOptions {
   const std::string& function() const noexcept { return function_; }  // empty: the label of the node
   // Returns null if there is no option of that name.
   const FunctionOption* find(std::string_view name) const noexcept;
+  const std::vector<FunctionOption>& list() const noexcept { return list_; }
 
  private:
   FunctionOption& add(std::string_view name);

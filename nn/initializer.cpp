@@ -5,6 +5,7 @@
 #include <limits>
 #include <vector>
 
+#include <catena/autograd/config.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/special.h>
 
@@ -43,7 +44,7 @@ Fans get_fans(const Shape& shape) {
 }
 
 Array generate_array(const Initializer& initializer, const Shape& shape, std::optional<autograd::Device> device) {
-  Array a = autograd::empty(shape, initializer.dtype().value_or(Dtype::float32), device);
+  Array a = autograd::empty(shape, autograd::get_dtype(initializer.dtype()), device);
   initializer(a);
   return a;
 }

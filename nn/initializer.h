@@ -61,7 +61,8 @@ struct Fans {
 };
 // Returns the fans (product of shape[1:], shape[0]). ValueError for fewer than 2 axes.
 CATENA_EXPORT Fans get_fans(const autograd::Shape& shape);
-// Returns a new array of `shape` in the initializer's dtype (float32 if it has none), filled by the initializer.
+// Returns a new array of `shape` in the initializer's dtype (that of the configuration if it has none), filled by the
+// initializer.
 CATENA_EXPORT autograd::Array generate_array(const Initializer& initializer, const autograd::Shape& shape,
                                              std::optional<autograd::Device> device = {});
 // Fills `weights` and multiplies by `scale`; a null initializer is HeNormal(1 / sqrt 2).

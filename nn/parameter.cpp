@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/autograd/capture.h>
+#include <catena/autograd/config.h>
 #include <catena/autograd/variable_node.h>
 
 namespace nn {
@@ -12,8 +13,18 @@ using catena::RuntimeError;
 
 static void mark(const Variable& v) { autograd::internal::Access::node(v)->is_parameter = true; }
 
+// The initializer with the dtype of the configuration, unless it has one or that is the default.
+static Initializer with_configured_dtype(Initializer initializer) {
+  if (initializer.dtype()) return initializer;
+  const Dtype dtype = autograd::get_dtype();
+  if (dtype == Dtype::float32) return initializer;
+  if (!initializer) return {Initializer::Fill(), dtype};
+  return {[own = std::move(initializer)](const Array& a) { own(a); }, dtype};
+}
+
 // initialize() sets shape and dtype.
-Parameter::Parameter(Initializer initializer) : Variable(Pending()), initializer_(std::move(initializer)) {
+Parameter::Parameter(Initializer initializer)
+    : Variable(Pending()), initializer_(with_configured_dtype(std::move(initializer))) {
   mark(*this);
 }
 
@@ -32,7 +43,10 @@ Parameter::Parameter(Parameter&& o) noexcept = default;
 Parameter& Parameter::operator=(Parameter&& o) noexcept = default;
 Parameter::~Parameter() = default;
 
-Parameter::Parameter(const Parameter& o) : Parameter(o.initializer_) { *this = o; }
+Parameter::Parameter(const Parameter& o) : Variable(Pending()), initializer_(o.initializer_) {
+  mark(*this);
+  *this = o;
+}
 
 Parameter& Parameter::operator=(const Parameter& o) {
   if (this == &o || is_same(o)) return *this;

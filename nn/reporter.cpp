@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <catena/autograd/config.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
 
@@ -84,7 +85,15 @@ void Reporter::add_link(const std::string& prefix, Link& root) try {
   catena::rethrow_standard("Reporter");
 }
 
-void Reporter::report(const std::string& key, const Observed& value, const void* observer) try {
+// The value without the graph of the variable, unless the configuration keeps it.
+static Observed kept_by_report(const Observed& value) {
+  const autograd::Variable& v = value.variable();
+  if (!v || v.creator() == nullptr || autograd::config().keep_graph_on_report) return value;
+  return value.is_constant() ? Observed::constant(v.data()) : Observed(v.data());
+}
+
+void Reporter::report(const std::string& key, const Observed& given, const void* observer) try {
+  const Observed value = kept_by_report(given);
   if (observer == nullptr) return current_->set(key, value);
   const auto name = std::find_if(names_.begin(), names_.end(), [&](const auto& n) { return n.first == observer; });
   check<KeyError>(name != names_.end(), "report", "the observer that reports ", key,

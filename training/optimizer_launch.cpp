@@ -150,7 +150,8 @@ namespace {
 struct HyperKey {
   std::size_t value_set;
   std::int64_t missed;
-  bool operator==(const HyperKey&) const = default;
+  std::size_t slot;  // of the first such tensor
+  bool operator==(const HyperKey& o) const noexcept { return value_set == o.value_set && missed == o.missed; }
 };
 
 // Mostly the key of the tensor before.
@@ -169,7 +170,8 @@ void Optimizer::launch() {
   const Pass::Step step(pass);
   std::vector<HyperKey> keys;
   std::vector<std::pair<Array, Array>> converted;  // gradients, and their float32 copies
-  for (Slot& s : slots_) {
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    Slot& s = slots_[i];
     if (!s.is_updated()) continue;
     const Array& p = s.param.param.data();
     if (p.size() == 0) continue;
@@ -185,7 +187,7 @@ void Optimizer::launch() {
       launch.write(p);
     }
     for (const Array& state : s.states) launch.operands.push_back(state.get());
-    launch.hyper_of.push_back(index_of(keys, {s.value_set, s.missed}));
+    launch.hyper_of.push_back(index_of(keys, {s.value_set, s.missed, i}));
   }
   std::vector<catena::Hyper> hyper(std::max<std::size_t>(keys.size(), 1));
   const auto fill = [this](std::span<catena::Hyper> blocks, std::span<const HyperKey> of, std::int64_t t) {
@@ -204,7 +206,9 @@ void Optimizer::launch() {
     if (autograd::is_capturing())
       next = [this, first, fill, keys](std::span<catena::Hyper> blocks) {
         if (first) count_updates(1);
-        fill(blocks, keys, t_);
+        std::vector<HyperKey> current = keys;  // set_t() may have set the counts since the capture
+        for (HyperKey& key : current) key.missed = slots_[key.slot].missed;
+        fill(blocks, current, t_);
       };
     try {
       launch->run(launch->call(hyper, next ? &next : nullptr));

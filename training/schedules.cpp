@@ -187,7 +187,9 @@ void Scheduler::serialize(Serializer& s) {
   if (optimizer_ == nullptr) {
     groups_[0].second = base_;
   } else {
-    for (auto& [group, base] : groups_) s("bases/" + group.name(), base);
+    // A group that the file does not have keeps the rate with which it was added.
+    for (auto& [group, base] : groups_)
+      if (const std::string key = "bases/" + group.name(); s.is_writer() || s.contains(key)) s(key, base);
   }
   if (!s.is_writer()) set();
 }

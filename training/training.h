@@ -11,6 +11,7 @@
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
+#include <catena/training/parallel/async_transfer.h>
 #include <catena/training/parallel/data_loader.h>
 #include <catena/training/parallel/iterators.h>
 #include <catena/training/parallel/multiprocess_parallel_updater.h>

@@ -7,12 +7,15 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 
 namespace nn::internal {
 
 using autograd::Arrays;
+using autograd::internal::record;
+using autograd::internal::wants_elementary_nodes;
 
 void check_inputs(std::string_view label, std::string_view names, const Variables& inputs,
                   const catena::Function<void(const TypeInfoTuple&)>& check) {
@@ -51,7 +54,12 @@ void expect_alike(const TypeInfoTuple& in_types) {
 
 Variable root(const Variable& squares) {
   // sqrt(s + [s == 0]) - [s == 0]: the derivative of the root of 0 is finite, so the gradient, a multiple of 0, is 0.
-  const Array none = autograd::astype(equal(squares.data(), 0), squares.dtype());
+  const Array none = converted(equal(squares.data(), 0), squares.dtype());
+  if (wants_elementary_nodes()) {  // the difference from an array is a sum with the negative one, which is no part of a
+                                   // graph
+    const Variable one = autograd::internal::constant_variable(none);
+    return sqrt(squares + one) - one;
+  }
   return sqrt(squares + none) - none;
 }
 
@@ -78,8 +86,51 @@ void check_reduce(std::string_view op, const std::string& reduce, std::initializ
 
 Dtype loss_dtype(Dtype dtype) noexcept { return autograd::autocast_dtype() ? catena::compute_dtype(dtype) : dtype; }
 
+Array compared(const catena::KernelDef& kernel, const Array& a, const autograd::Operand& b) {
+  const Array y = autograd::apply(kernel, {a, b});
+  if (!wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options;
+  Arrays inputs{a};
+  if (b.is_array()) inputs.push_back(b.array());
+  else options.number("c0", b.scalar().to_double());
+  record(y, kernel.name, inputs, std::move(options));
+  return y;
+}
+
+Array converted(const Array& a, Dtype dtype) {
+  const Array y = autograd::astype(a, dtype);
+  if (wants_elementary_nodes() && a.dtype() != dtype) record(y, "Cast", {a});
+  return y;
+}
+
+Array expanded(const Array& a, int axis) {
+  const Array y = autograd::expand_dims(a, axis);
+  if (wants_elementary_nodes()) record(y, "Reshape", {a});
+  return y;
+}
+
+Array complement(const Array& a) {
+  const Array y = 1 - a;
+  if (!wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options;
+  options.number("c0", 1);
+  options.integer("constant_first", 1);
+  record(y, "subtract", {a}, std::move(options));
+  return y;
+}
+
+// In a file, the number of elements may depend on the inputs, and the mean needs none. Null where `count` is neither
+// the number of all losses nor that of their first axis.
+static Variable mean_of(const Variable& losses, double count) {
+  if (count == double(losses.size())) return mean(losses);
+  if (losses.ndim() == 0 || count != double(losses.shape(0))) return {};
+  return mean(sum(reshape(losses, {losses.shape(0), losses.size() / std::max<std::int64_t>(losses.shape(0), 1)}), 1));
+}
+
 Variable reduced(const Variable& losses, const std::string& reduce, double count, Dtype dtype) {
   if (reduce == "no") return narrowed(losses, loss_dtype(dtype));
+  if (reduce == "mean" && wants_elementary_nodes())
+    if (const Variable y = mean_of(losses, count)) return narrowed(y, loss_dtype(dtype));
   const Variable total = sum(losses);
   return narrowed(reduce == "sum" ? total : total * (1.0 / std::max(count, 1.0)), loss_dtype(dtype));
 }
@@ -87,12 +138,18 @@ Variable reduced(const Variable& losses, const std::string& reduce, double count
 Variable reduced(const Variable& losses, const std::string& reduce, const Array& count, Dtype dtype) {
   if (reduce == "no") return narrowed(losses, loss_dtype(dtype));
   const Variable total = sum(losses);
-  return narrowed(reduce == "sum" ? total : total / count, loss_dtype(dtype));
+  if (reduce == "sum") return narrowed(total, loss_dtype(dtype));
+  // The quotient by an array is a product with its reciprocal, which is no part of a graph.
+  const bool for_file = wants_elementary_nodes();
+  const Variable average = for_file ? total / autograd::internal::constant_variable(count) : total / count;
+  return narrowed(average, loss_dtype(dtype));
 }
 
 Array count_of(const Array& condition, Dtype dtype) {
-  const Array count = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, condition), dtype);
-  return autograd::apply(catena::kernels::maximum, {count, 1.0});
+  const Array trues = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, condition), dtype);
+  const Array count = autograd::apply(catena::kernels::maximum, {trues, 1.0});
+  if (wants_elementary_nodes()) record(count, "Count", {condition});
+  return count;
 }
 
 }  // namespace nn::internal

@@ -47,23 +47,26 @@ CATENA_EXPORT Variable root(const Variable& squares);
 CATENA_EXPORT Variable log_add_exp(const Variable& x, const Variable& y);
 
 // ---- comparisons of arrays ----
-inline Array equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::kernels::equal, {a, b});
-}
+// These and the other functions of arrays below become nodes of a graph that is made for a file, see
+// autograd/recorded.h.
+CATENA_EXPORT Array compared(const catena::KernelDef& kernel, const Array& a, const autograd::Operand& b);
+inline Array equal(const Array& a, const autograd::Operand& b) { return compared(catena::kernels::equal, a, b); }
 inline Array not_equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::kernels::not_equal, {a, b});
+  return compared(catena::kernels::not_equal, a, b);
 }
-inline Array less(const Array& a, const autograd::Operand& b) { return autograd::apply(catena::kernels::less, {a, b}); }
+inline Array less(const Array& a, const autograd::Operand& b) { return compared(catena::kernels::less, a, b); }
 inline Array less_equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::kernels::less_equal, {a, b});
+  return compared(catena::kernels::less_equal, a, b);
 }
-inline Array greater(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::kernels::greater, {a, b});
-}
+inline Array greater(const Array& a, const autograd::Operand& b) { return compared(catena::kernels::greater, a, b); }
 inline Array greater_equal(const Array& a, const autograd::Operand& b) {
-  return autograd::apply(catena::kernels::greater_equal, {a, b});
+  return compared(catena::kernels::greater_equal, a, b);
 }
-inline Array both(const Array& a, const Array& b) { return autograd::apply(catena::kernels::logical_and, {a, b}); }
+inline Array both(const Array& a, const Array& b) { return compared(catena::kernels::logical_and, a, b); }
+// The array in another dtype; a itself if it has it.
+CATENA_EXPORT Array converted(const Array& a, Dtype dtype);
+CATENA_EXPORT Array expanded(const Array& a, int axis);  // with an axis of length 1
+CATENA_EXPORT Array complement(const Array& a);          // 1 - a
 
 // ---- reduce ----
 // Throws a ValueError unless `reduce` is one of `allowed`; the message lists them.

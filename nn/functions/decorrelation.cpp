@@ -8,6 +8,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/nn/functions/composed.h>
 
 namespace nn {
@@ -43,10 +44,14 @@ class InverseRoot final : public autograd::FunctionNode {
     retain_inputs({0});
     const auto no_graph = autograd::no_backprop_mode();
     const auto [w, V] = autograd::eigh(Variable(in[0]));
+    w_ = w.data(), V_ = V.data();
     return {composed(V, 1 / autograd::sqrt(w)).data()};
   }
   Variables backward(const Targets&, const Variables& gy) override {
-    const auto [w, V] = autograd::eigh(retained_input(0));
+    // The decomposition of forward is a constant; a derivative of this rule needs that of the input.
+    const auto [w, V] = needs_double_backprop() ? autograd::eigh(retained_input(0))
+                                                : autograd::EighResult{autograd::internal::constant_variable(w_),
+                                                                       autograd::internal::constant_variable(V_)};
     const Variable root = autograd::sqrt(w), row = autograd::expand_dims(root, -2),
                    column = autograd::expand_dims(root, -1);
     const Variable quotients = -1 / (row * column * (row + column));
@@ -54,6 +59,9 @@ class InverseRoot final : public autograd::FunctionNode {
     const Variable inner = autograd::linalg_matmul(autograd::linalg_matmul(transposed(V), G), V) * quotients;
     return {autograd::linalg_matmul(autograd::linalg_matmul(V, inner), transposed(V))};
   }
+
+ private:
+  Array w_, V_;
 };
 
 // Checks x and returns it by groups: (groups, C / groups, N * positions).

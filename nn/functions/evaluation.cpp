@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/indexed_access.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
@@ -40,10 +41,13 @@ Array predicted_classes(const Array& y, const Shape& shape) {
   return autograd::reshape(autograd::reduce(catena::kernels::argmax, y, 1), shape);
 }
 
-class Accuracy final : public FunctionNode {
+class Accuracy final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit Accuracy(std::optional<int> ignore_label) : ignore_label_(ignore_label) {}
   std::string label() const override { return "Accuracy"; }
+  void options(autograd::internal::FunctionOptions& o) const override {
+    if (ignore_label_) o.integer("ignore_label", *ignore_label_);
+  }
   std::string_view input_names() const override { return "y t"; }
 
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_classes(in_types); }

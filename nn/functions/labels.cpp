@@ -4,8 +4,11 @@
 
 #include <catena/autograd/flag.h>
 #include <catena/kernels/registry/bind.h>
+#include <catena/nn/functions/composed.h>
 
 namespace nn::internal {
+
+autograd::Array labels_of(const autograd::Array& t) { return converted(t, autograd::Dtype::int32); }
 
 void check_labels(std::string_view op, const autograd::Array& t, std::int64_t classes, std::optional<int> ignored,
                   bool allow_negative) {

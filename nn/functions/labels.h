@@ -22,6 +22,6 @@ void check_labels(std::string_view op, const autograd::Array& t, std::int64_t cl
                   bool allow_negative = false);
 
 // Converts to the dtype that the kernels read; returns t itself if it has it.
-inline autograd::Array labels_of(const autograd::Array& t) { return autograd::astype(t, autograd::Dtype::int32); }
+autograd::Array labels_of(const autograd::Array& t);
 
 }  // namespace nn::internal

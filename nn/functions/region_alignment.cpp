@@ -8,6 +8,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/array/sampling.h>
@@ -189,11 +190,24 @@ Variable pooled(const char* op, const Variable& x, const Variable& rois, const V
                   x.dtype());
 }
 
+// The options that the functions have in a file.
+autograd::internal::FunctionOptions options_of(Pair outsize, double spatial_scale) {
+  autograd::internal::FunctionOptions options;
+  options.integers("outsize", std::vector<std::int64_t>{outsize.y, outsize.x});
+  options.number("spatial_scale", spatial_scale);
+  return options;
+}
+
 }  // namespace
 
 Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                               const RoiAlignOptions& o) {
-  return aligned("roi_average_align_2d", x, rois, roi_indices, outsize, o, averages);
+  const Variable y = aligned("roi_average_align_2d", x, rois, roi_indices, outsize, o, averages);
+  if (!autograd::internal::wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options = options_of(outsize, o.spatial_scale);
+  options.integer("sampling_ratio", o.sampling_ratio);
+  options.integer("aligned", o.aligned);
+  return autograd::internal::recorded(y, "RoIAverageAlign", {x, rois, roi_indices}, std::move(options));
 }
 Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                           const RoiAlignOptions& o) {
@@ -205,7 +219,9 @@ Variable roi_average_pooling_2d(const Variable& x, const Variable& rois, const V
 }
 Variable roi_max_pooling_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
                             double spatial_scale) {
-  return pooled("roi_max_pooling_2d", x, rois, roi_indices, outsize, spatial_scale, maxima);
+  const Variable y = pooled("roi_max_pooling_2d", x, rois, roi_indices, outsize, spatial_scale, maxima);
+  if (!autograd::internal::wants_elementary_nodes()) return y;
+  return autograd::internal::recorded(y, "RoIMaxPooling", {x, rois, roi_indices}, options_of(outsize, spatial_scale));
 }
 
 Variable nms(const Variable& boxes, const Variable& scores, double iou_threshold) {
@@ -231,8 +247,12 @@ Variable nms(const Variable& boxes, const Variable& scores, double iou_threshold
     if (std::none_of(kept.begin(), kept.end(),
                      [&](std::int64_t k) { return overlap(std::size_t(k), i) > iou_threshold; }))
       kept.push_back(std::int64_t(i));
-  return autograd::internal::constant_variable(
+  const Variable y = autograd::internal::constant_variable(
       boxes.data().backend().from_host(kept.data(), {std::int64_t(kept.size())}, Dtype::int64, boxes.device()));
+  if (!autograd::internal::wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options;
+  options.number("iou_threshold", iou_threshold);
+  return autograd::internal::recorded(y, "NMS", {boxes, scores}, std::move(options));
 }
 
 }  // namespace nn

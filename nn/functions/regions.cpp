@@ -4,6 +4,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/nn_extension.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
@@ -43,7 +44,13 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int o
   // With known positions, the maxima are elements of x.
   const Array found = internal::greater_equal(maxima[1], 0);
   if (x.size() == 0) return autograd::internal::constant_variable(maxima[0]);
-  return autograd::masked(get_item(reshape(x, {-1}), {IndexItem(autograd::where(found, maxima[1], 0))}), found);
+  const Variable y =
+      autograd::masked(get_item(reshape(x, {-1}), {IndexItem(autograd::where(found, maxima[1], 0))}), found);
+  if (!autograd::internal::wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options;
+  options.integers("outsize", std::vector<std::int64_t>{outh, outw});
+  options.number("spatial_scale", spatial_scale);
+  return autograd::internal::recorded(y, "RoIPooling", {x, rois}, std::move(options));
 }
 
 Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, PoolingClass pooling_class,

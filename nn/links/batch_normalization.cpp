@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/autograd/config.h>
 #include <catena/kernels/base/view_layout.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/link_hook.h>
@@ -9,8 +10,8 @@
 namespace nn {
 namespace {
 
-Initializer with_dtype(const Initializer& initializer, autograd::Dtype dtype) {
-  return {[initializer](const Array& a) { initializer(a); }, dtype};
+Initializer with_dtype(const Initializer& initializer, std::optional<autograd::Dtype> dtype) {
+  return {[initializer](const Array& a) { initializer(a); }, autograd::get_dtype(dtype, autograd::Dtype::float32)};
 }
 
 }  // namespace

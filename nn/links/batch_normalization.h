@@ -11,7 +11,8 @@ namespace nn {
 
 struct BatchNormalizationLinkOptions {
   double decay = 0.9, eps = 2e-5;
-  autograd::Dtype dtype = autograd::Dtype::float32;
+  // Of parameters and averages; by default that of the configuration, where mixed16 means float32.
+  std::optional<autograd::Dtype> dtype = {};
   bool use_gamma = true, use_beta = true;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
   // Initial running statistics. Later versions of Chainer use an initial variance of 1, so that test mode is meaningful
@@ -58,7 +59,7 @@ class CATENA_EXPORT BatchNormalization : public Link {
 
 struct BatchRenormalizationLinkOptions {
   double rmax = 1, dmax = 0, decay = 0.9, eps = 2e-5;
-  autograd::Dtype dtype = autograd::Dtype::float32;
+  std::optional<autograd::Dtype> dtype = {};  // as in BatchNormalizationLinkOptions
   bool use_gamma = true, use_beta = true;
   Initializer initial_gamma = 1.0, initial_beta = 0.0, initial_avg_mean = 0.0, initial_avg_var = 1.0;
 };

@@ -1,5 +1,6 @@
 #include <catena/nn/links/decorrelated_batch_normalization.h>
 
+#include <catena/autograd/config.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
@@ -18,8 +19,9 @@ Array unit_matrices(std::int64_t groups, std::int64_t n, Dtype dtype) {
 DecorrelatedBatchNormalization::DecorrelatedBatchNormalization(int size, const Options& o)
     : groups(o.groups), decay(o.decay), eps(o.eps) {
   const std::int64_t n = internal::grouped("DecorrelatedBatchNormalization", "size", size, groups);
-  avg_mean = autograd::zeros({groups, n}, o.dtype);
-  avg_projection = unit_matrices(groups, n, o.dtype);
+  const Dtype dtype = autograd::get_dtype(o.dtype, Dtype::float32);
+  avg_mean = autograd::zeros({groups, n}, dtype);
+  avg_projection = unit_matrices(groups, n, dtype);
 }
 
 Variable DecorrelatedBatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {

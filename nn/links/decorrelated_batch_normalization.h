@@ -9,7 +9,7 @@ namespace nn {
 struct DecorrelatedBatchNormalizationLinkOptions {
   int groups = 16;
   double decay = 0.9, eps = 2e-5;
-  autograd::Dtype dtype = autograd::Dtype::float32;  // of the averages
+  std::optional<autograd::Dtype> dtype = {};  // of the averages; by default as in BatchNormalizationLinkOptions
 };
 
 // Whitens x (N, size, ...) by decorrelated_batch_normalization() and updates averages of means and projections; test

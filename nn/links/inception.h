@@ -34,10 +34,10 @@ class CATENA_EXPORT Inception : public Chain {
 };
 
 struct InceptionBNOptions {
-  std::optional<int> proj_pool = {};  // channels of the convolution after the pooling; default: no convolution
-  Pair stride = 1;                    // stride of conv3, conv33b and the pooling
-  Initializer conv_init = {};         // for all filters; default: HeNormal(1 / sqrt 2)
-  autograd::Dtype dtype = autograd::Dtype::float32;  // for the parameters and statistics of the normalizations
+  std::optional<int> proj_pool = {};          // channels of the convolution after the pooling; default: no convolution
+  Pair stride = 1;                            // stride of conv3, conv33b and the pooling
+  Initializer conv_init = {};                 // for all filters; default: HeNormal(1 / sqrt 2)
+  std::optional<autograd::Dtype> dtype = {};  // for the parameters and statistics of the normalizations
 };
 struct InceptionBNCallOptions {
   std::optional<bool> test = {};  // for the normalizations; default: the opposite of `train`

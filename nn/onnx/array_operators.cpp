@@ -181,6 +181,31 @@ void einsum(CallView& c) {
   c.set(c.b.node("Einsum", c.inputs(), {attribute("equation", equation.c_str())}));
 }
 
+void determinant(CallView& c) { c.set(c.b.node("Det", {c.input(0)})); }
+
+void slogdet(CallView& c) {
+  const std::string det = c.b.node("Det", {c.input(0)});
+  c.set(0, c.b.node("Sign", {det}));
+  c.set(1, c.b.node("Log", {c.b.node("Abs", {det})}));
+}
+
+// The operator has real and imaginary parts as the last axis, needs an axis before that of the transform, and divides
+// the inverse by the length, which the function does not.
+template <bool inverse> void fourier(CallView& c) {
+  GraphBuilder& b = c.b;
+  const bool is_vector = c.rank() == 1;
+  const std::int64_t axis = is_vector ? 1 : c.rank() - 1;
+  const std::string added = b.int64s(is_vector ? std::vector<std::int64_t>{0, 2} : std::vector<std::int64_t>{axis + 1});
+  const auto part = [&](std::size_t i) { return b.node("Unsqueeze", {c.input(i), added}); };
+  const std::string x = b.node("Concat", {part(0), part(1)}, {attribute("axis", axis + 1)});
+  const Attribute direction = attribute("inverse", inverse ? 1 : 0);
+  std::string y = b.opset() >= 20 ? b.node("DFT", {x, "", b.scalar(double(axis), Dtype::int64)}, {direction})
+                                  : b.node("DFT", {x}, {attribute("axis", axis), direction});
+  if (inverse) y = b.node("Mul", {y, number_of(b, c.input_shape(0).back(), c.input_dtype(0))});
+  const Names parts = b.nodes("Split", {y, b.int64s({1, 1})}, 2, {attribute("axis", axis + 1)});
+  for (std::size_t i = 0; i < 2; ++i) c.set(i, b.node("Squeeze", {parts[i], added}));
+}
+
 constexpr Operators kArraysTable[] = {
     {"Add", "Add, Cast", sum_of_all},
     {"Broadcast", "Expand", broadcast},
@@ -190,12 +215,16 @@ constexpr Operators kArraysTable[] = {
     {"Concat", "Concat", concat},
     {"Copy", "Identity", identity},
     {"CumSum", "CumSum", cum_sum},
+    {"Det", "Det", determinant},
+    {"FFT", "Concat, DFT, Split, Squeeze, Unsqueeze", fourier<false>},
     {"Flip", "Slice", flip},
+    {"IFFT", "Cast, Concat, DFT, Mul, Reshape, Shape, Split, Squeeze, Unsqueeze", fourier<true>},
     {"Identity", "Identity", identity},
     {"MatMul", "MatMul, Reshape, Transpose", matmul},
     {"Pad", "Pad", pad},
     {"Permutate", "Cast, Gather, TopK", permutate},
     {"Reshape", "Reshape", reshape},
+    {"Slogdet", "Abs, Det, Log, Sign", slogdet},
     {"SplitAxis", "Split", split},
     {"TakeAlongAxis", "Cast, GatherElements", take_along_axis},
     {"TopK", "TopK", top_k<1>},

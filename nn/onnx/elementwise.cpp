@@ -77,6 +77,9 @@ std::string cube_root(const Terms& t) {
 
 constexpr double kLog2 = 0.693147180559945309417, kLog10 = 2.30258509299404568402;
 
+// log(x / (1 - x))
+std::string logit(const Terms& t) { return t.op("Log", t.op("Div", t.x, t.op("Sub", t.number(1), t.x))); }
+
 constexpr Operators kElementwiseTable[] = {
     {"absolute", "Abs", same<"Abs">},
     {"add", "Add", same<"Add">},
@@ -95,6 +98,7 @@ constexpr Operators kElementwiseTable[] = {
     {"cos", "Cos", same<"Cos">},
     {"cosh", "Cosh", same<"Cosh">},
     {"elu", "Elu", write<[](const Terms& t) { return t.op("Elu", t.x, {attribute("alpha", t.constant("c0"))}); }>},
+    {"equal", "Equal", same<"Equal">},
     {"erf", "Erf", same<"Erf">},
     {"erfc", "Erf, Sub", write<[](const Terms& t) { return t.op("Sub", t.number(1), t.op("Erf", t.x)); }>},
     {"exp", "Exp", same<"Exp">},
@@ -106,12 +110,16 @@ constexpr Operators kElementwiseTable[] = {
     {"fmod", "Mod", write<[](const Terms& t) { return t.c.b.node("Mod", t.in, {attribute("fmod", 1)}); }>},
     {"gelu", "Add, Erf, Mul", write<[](const Terms& t) { return t.op("Mul", t.x, normal_distribution(t)); }>},
     {"gelu_tanh", "Add, Mul, Tanh", write<gelu_tanh>},
+    {"greater", "Greater", same<"Greater">},
+    {"greater_equal", "GreaterOrEqual", same<"GreaterOrEqual">},
     {"hard_sigmoid", "HardSigmoid", same<"HardSigmoid">},
     {"hard_swish", "HardSwish", same<"HardSwish">},
     {"hypot", "Add, Mul, Sqrt", write<[](const Terms& t) {
        return t.op("Sqrt", t.op("Add", t.op("Mul", t.in[0], t.in[0]), t.op("Mul", t.in[1], t.in[1])));
      }>},
     {"leaky_relu", "LeakyRelu, PRelu", write<leaky_relu>},
+    {"less", "Less", same<"Less">},
+    {"less_equal", "LessOrEqual", same<"LessOrEqual">},
     {"log", "Log", same<"Log">},
     {"log10", "Log, Mul", write<[](const Terms& t) { return t.op("Mul", t.op("Log", t.x), 1 / kLog10); }>},
     {"log1p", "Add, Log", write<[](const Terms& t) { return t.op("Log", t.op("Add", t.x, 1.0)); }>},
@@ -119,6 +127,8 @@ constexpr Operators kElementwiseTable[] = {
     {"log_expit", "Neg, Softplus",
      write<[](const Terms& t) { return t.op("Neg", t.op("Softplus", t.op("Neg", t.x))); }>},
     {"logaddexp", "Abs, Add, Max, Neg, Softplus, Sub", write<logaddexp>},
+    {"logical_and", "And", same<"And">},
+    {"logit", "Div, Log, Sub", write<logit>},
     {"maximum", "Max", same<"Max">},
     {"minimum", "Min", same<"Min">},
     {"mish", "Mul, Softplus, Tanh",
@@ -126,6 +136,7 @@ constexpr Operators kElementwiseTable[] = {
     {"multiply", "Mul", same<"Mul">},
     {"ndtr", "Add, Erf, Mul", write<normal_distribution>},
     {"negative", "Neg", same<"Neg">},
+    {"not_equal", "Equal, Not", write<[](const Terms& t) { return t.op("Not", t.c.b.node("Equal", t.in)); }>},
     {"power", "Pow", same<"Pow">},
     {"relu", "Relu", same<"Relu">},
     {"rint", "Round", same<"Round">},

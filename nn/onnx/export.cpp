@@ -24,9 +24,9 @@ constexpr std::int64_t kFirstOpset = 17, kLastOpset = 22;
 // The version of the format in which an opset appeared.
 constexpr std::int64_t kFormats[] = {8, 8, 9, 9, 10, 10};
 
-std::array<std::span<const Operators>, 5> tables() noexcept {
-  return {elementwise_operators(), array_operators(), reduction_operators(), network_operators(),
-          normalization_operators()};
+std::array<std::span<const Operators>, 8> tables() noexcept {
+  return {elementwise_operators(),   array_operators(), reduction_operators(), network_operators(),
+          normalization_operators(), loss_operators(),  index_operators(),     region_operators()};
 }
 
 const Operators* find(std::string_view function) {

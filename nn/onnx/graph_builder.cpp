@@ -337,6 +337,8 @@ std::vector<double> CallView::numbers(std::string_view option) const {
 }
 double CallView::number(std::string_view option) const { return numbers(option)[0]; }
 
+std::string CallView::text(std::string_view option) const { return in_traces(option)[0]->text; }
+
 std::vector<Array> CallView::arrays(std::string_view option, std::size_t at) const {
   std::vector<Array> list;
   for (const auto* o : in_traces(option)) list.push_back(o->arrays[at]);

@@ -151,6 +151,7 @@ class CallView {
   std::vector<std::int64_t> integers(std::string_view option) const;                // likewise
   DimList dims(std::string_view option) const;
   double number(std::string_view option) const;
+  std::string text(std::string_view option) const;
   std::vector<double> numbers(std::string_view option) const;
   // A number as a scalar of this dtype, or a constant array.
   std::string constant(std::string_view option, Dtype dtype) const;

@@ -17,7 +17,8 @@ std::vector<Operator> all_operators() {
   std::vector<Operator> all;
   for (const std::span<const Operator> some :
        {elementwise_operators(), comparison_operators(), shape_operators(), index_operators(), reduction_operators(),
-        product_operators(), pooling_operators(), normalization_operators(), resize_operators(), recurrent_operators()})
+        product_operators(), pooling_operators(), normalization_operators(), resize_operators(), recurrent_operators(),
+        region_operators()})
     all.insert(all.end(), some.begin(), some.end());
   std::sort(all.begin(), all.end(), [](const Operator& a, const Operator& b) { return a.name < b.name; });
   return all;

@@ -91,6 +91,7 @@ std::span<const Operator> pooling_operators();
 std::span<const Operator> normalization_operators();
 std::span<const Operator> resize_operators();
 std::span<const Operator> recurrent_operators();
+std::span<const Operator> region_operators();
 
 // Returns null for an unknown operator.
 const Operator* find_operator(std::string_view name) noexcept;

@@ -138,18 +138,34 @@ void unpooling(CallView& c) {
        attribute("pads", joined(c.integers("pad"), end.behind)), attribute("output_padding", end.added)}));
 }
 
+// Filters of single elements: one for each element of the windows of each channel.
+std::string unit_filters(CallView& c, std::int64_t channels, const Integers& size) {
+  const std::int64_t elements = size[0] * size[1];
+  std::vector<float> one(std::size_t(channels * elements * elements), 0);
+  for (std::int64_t k = 0; k < channels * elements; ++k) one[std::size_t(k * elements + k % elements)] = 1;
+  return c.b.constant(
+      autograd::astype(autograd::array(one, {channels * elements, 1, size[0], size[1]}), c.input_dtype(0)));
+}
+
 // The elements of a window become channels: a convolution of each channel with the unit vectors.
 void im2col(CallView& c) {
   const Integers size = c.integers("size"), dilate = dilation_of(c, size.size());
-  const std::int64_t channels = channels_of(c), elements = size[0] * size[1];
-  std::vector<float> one(std::size_t(channels * elements * elements), 0);
-  for (std::int64_t k = 0; k < channels * elements; ++k) one[std::size_t(k * elements + k % elements)] = 1;
-  const Array filters =
-      autograd::astype(autograd::array(one, {channels * elements, 1, size[0], size[1]}), c.input_dtype(0));
-  c.set(c.b.node("Conv", {c.input(0), c.b.constant(filters)},
+  const std::int64_t channels = channels_of(c);
+  c.set(c.b.node("Conv", {c.input(0), unit_filters(c, channels, size)},
                  {attribute("kernel_shape", size), attribute("strides", c.integers("stride")),
                   attribute("dilations", dilate), attribute("group", channels),
                   attribute("pads", joined(c.integers("pad"), padding_behind(c, reach_of(size, dilate))))}));
+}
+
+// Its adjoint adds the windows.
+void col2im(CallView& c) {
+  const Integers size = c.integers("size"), dilate = dilation_of(c, size.size());
+  const std::int64_t channels = channels_of(c) / (size[0] * size[1]);
+  const EndPadding end = end_padding(c, reach_of(size, dilate), spatial(c.input_shape(0)), spatial(c.output_shape()));
+  c.set(c.b.node("ConvTranspose", {c.input(0), unit_filters(c, channels, size)},
+                 {attribute("kernel_shape", size), attribute("strides", c.integers("stride")),
+                  attribute("dilations", dilate), attribute("group", channels),
+                  attribute("pads", joined(c.integers("pad"), end.behind)), attribute("output_padding", end.added)}));
 }
 
 // Interpolation along an axis: a matrix of weights, or a selection where every output is one input.
@@ -278,6 +294,7 @@ void rotary(CallView& c) {
 
 constexpr Operators kNetworksTable[] = {
     {"AveragePooling", "AveragePool", average_pooling},
+    {"Col2Im", "ConvTranspose", col2im},
     {"Convolution", "Cast, Conv", convolution},
     {"Deconvolution", "Cast, ConvTranspose", deconvolution},
     {"Dropout", "Dropout", dropout},

@@ -1,4 +1,6 @@
 // Reductions, and indices.
+#include <algorithm>
+
 #include <catena/nn/onnx/operators.h>
 
 namespace nn::onnx::internal {
@@ -81,7 +83,7 @@ template <bool greatest> void arg_extremum(CallView& c) {
 
 // ---- indices ------------------------------------------------------------------------------------
 
-// An index of one array, and slices and integers around it.
+// An index of slices and integers, or of slices and arrays.
 struct Index {
   explicit Index(CallView& call) : c(call), shape(call.input_shape(0)), y(call.input(0)) {
     lists = c.in_traces("items");
@@ -101,9 +103,8 @@ struct Index {
   void add(std::size_t i, std::size_t named) {
     const autograd::IndexItem& item = lists[0]->items[i];
     if (item.is_array()) {
-      require(array_axis < 0, "it has several arrays as indices");
-      array_axis = int(axis++);
-      array_item = i;
+      array_axes.push_back(std::int64_t(axis++));
+      array_items.push_back(i);
       return;
     }
     switch (item.key().kind()) {
@@ -145,20 +146,40 @@ struct Index {
   std::string result() {
     if (!axes.empty())
       y = c.b.node("Slice", {y, c.b.lengths(starts), c.b.lengths(ends), c.b.int64s(axes), c.b.int64s(steps)});
-    if (array_axis >= 0) gather();
+    if (!array_axes.empty()) {
+      require(dropped.empty() && inserted.empty(), "it has an array and integers or new axes as indices");
+      if (array_axes.size() == 1) gather();
+      else gather_together();
+    }
     if (!dropped.empty()) y = c.b.node("Squeeze", {y, c.b.int64s(dropped)});
     if (!inserted.empty()) y = c.b.node("Unsqueeze", {y, c.b.int64s(inserted)});
     return y;
   }
 
   // Negative positions count from the end in both.
-  void gather() {
-    require(dropped.empty() && inserted.empty(), "it has an array and integers or new axes as indices");
-    y = c.b.node("Gather", {y, positions(c.b, arrays())}, {attribute("axis", array_axis)});
+  void gather() { y = c.b.node("Gather", {y, positions(c.b, arrays(0))}, {attribute("axis", array_axes[0])}); }
+
+  // The operator reads along the first axes. The axes of the arrays stay there if the indexed axes are not adjacent.
+  void gather_together() {
+    const std::int64_t rank = std::int64_t(shape.size()), n = std::int64_t(array_axes.size()), first = array_axes[0];
+    std::vector<std::vector<Array>> all;
+    for (std::size_t k = 0; k < array_axes.size(); ++k) all.push_back(arrays(k));
+    std::vector<std::int64_t> order = array_axes, moved;
+    for (std::int64_t a = 0; a < rank; ++a)
+      if (std::find(array_axes.begin(), array_axes.end(), a) == array_axes.end()) order.push_back(a);
+    const std::string at_front =
+        first == 0 && array_axes.back() == n - 1 ? y : c.b.node("Transpose", {y}, {attribute("perm", order)});
+    y = c.b.node("GatherND", {at_front, stacked_positions(c.b, all)});
+    if (first == 0 || array_axes.back() != first + n - 1) return;
+    const std::int64_t result = std::int64_t(c.output_shape().size()), loop = result - (rank - n);
+    for (std::int64_t a = 0; a < first; ++a) moved.push_back(loop + a);
+    for (std::int64_t a = 0; a < loop; ++a) moved.push_back(a);
+    for (std::int64_t a = loop + first; a < result; ++a) moved.push_back(a);
+    y = c.b.node("Transpose", {y}, {attribute("perm", moved)});
   }
-  std::vector<Array> arrays() const {
+  std::vector<Array> arrays(std::size_t k) const {
     std::vector<Array> list;
-    for (const auto* o : lists) list.push_back(o->items[array_item].array());
+    for (const auto* o : lists) list.push_back(o->items[array_items[k]].array());
     return list;
   }
 
@@ -167,8 +188,9 @@ struct Index {
   DimList shape;
   std::string y;
   std::vector<const autograd::internal::FunctionOption*> lists;
-  std::size_t axis = 0, result_axis = 0, array_item = 0;
-  int array_axis = -1;
+  std::size_t axis = 0, result_axis = 0;
+  std::vector<std::size_t> array_items;
+  std::vector<std::int64_t> array_axes;
   DimList starts, ends;
   std::vector<std::int64_t> axes, steps, dropped, inserted;
 };
@@ -179,7 +201,7 @@ constexpr Operators kReductionsTable[] = {
     {"ArgMax", "ArgMax, Cast, Reshape", arg_extremum<true>},
     {"ArgMin", "ArgMin, Cast, Reshape", arg_extremum<false>},
     {"BatchL2NormSquared", "ReduceSumSquare", batch_l2_norm_squared},
-    {"GetItem", "Cast, Gather, Slice, Squeeze, Unsqueeze", get_item},
+    {"GetItem", "Cast, Concat, Expand, Gather, GatherND, Slice, Squeeze, Transpose, Unsqueeze", get_item},
     {"LogSumExp", "ReduceLogSumExp", reduction<Of::log_sum_exp>},
     {"Max", "ReduceMax", reduction<Of::maximum>},
     {"Mean", "ReduceMean", reduction<Of::mean>},

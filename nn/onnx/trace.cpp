@@ -44,6 +44,7 @@ class CallGraph {
     for (std::size_t i = 0; i < records_.size(); ++i)
       if (const auto* o = dynamic_cast<const autograd::internal::HasOptions*>(records_[i].node.get()))
         o->options(options_[i]);
+    find_arrays();
   }
 
   Trace of(const Variables& outputs) {
@@ -53,13 +54,15 @@ class CallGraph {
     for (const Source& s : result.outputs) mark(s, needed);
     // A function runs after those whose outputs it reads, so one pass from the end finds all.
     for (std::size_t i = records_.size(); i-- > 0;)
-      if (needed[i])
+      if (needed[i]) {
         for (const Source& s : sources_of(i)) mark(s, needed);
+        for (const Source& s : beside(i)) mark(s, needed);
+      }
     std::vector<std::size_t> position(records_.size());
     for (std::size_t i = 0; i < records_.size(); ++i) {
       if (!needed[i]) continue;
       position[i] = result.calls.size();
-      result.calls.push_back({records_[i].node, function_of(i), options_[i], sources_of(i), {}});
+      result.calls.push_back({records_[i].node, function_of(i), options_[i], sources_of(i), beside(i), {}});
     }
     const auto settle = [&](Source& s) {
       if (s.kind != Source::Kind::call) return;
@@ -71,6 +74,7 @@ class CallGraph {
     for (TracedCall& call : result.calls) {
       call.outputs.resize(std::max(call.outputs.size(), call.node->num_outputs()));
       for (Source& s : call.inputs) settle(s);
+      for (Source& s : call.beside) settle(s);
     }
     for (Source& s : result.outputs) settle(s);
     return result;
@@ -89,17 +93,56 @@ class CallGraph {
     node = node->root();
     if (const auto at = inputs_.find(node); at != inputs_.end()) return {Source::Kind::input, at->second, 0, array};
     const auto made = node->creator == nullptr ? index_.end() : index_.find(node->creator);
-    if (made == index_.end()) {
-      // A function may pass the array of an input on as another variable.
-      const auto at = input_arrays_.find(array.get());
-      if (at != input_arrays_.end()) return {Source::Kind::input, at->second, 0, array};
-      return {Source::Kind::leaf, 0, 0, array};
-    }
+    if (made == index_.end()) return source_of(array);
     const auto output = std::size_t(node->output_index);
     // A composition passes on what the functions inside it, which have been recorded as well, have made.
     if (const auto* inside = options_[made->second].find("results"))
       return source_of(Access::node(inside->variables[output]), inside->variables[output].data());
     return {Source::Kind::call, made->second, output, array};
+  }
+
+  // A function may pass the array of an input, or of an output, on as another variable.
+  Source source_of(const Array& array) const {
+    if (const auto at = input_arrays_.find(array.get()); at != input_arrays_.end())
+      return {Source::Kind::input, at->second, 0, array};
+    if (const auto at = made_.find(array.get()); at != made_.end()) return at->second;
+    return {Source::Kind::leaf, 0, 0, array};
+  }
+
+  // The arrays that calls have made, as far as a later call reads them or the options of the call have them. A call
+  // that is given constants alone makes a constant.
+  void find_arrays() {
+    for (std::size_t i = 0; i < records_.size(); ++i)
+      for (const Source& s : sources_of(i))
+        if (s.kind == Source::Kind::call && !passes_on(s)) made_.emplace(s.array.get(), s);
+    for (std::size_t i = 0; i < records_.size(); ++i) {
+      const auto* const value = options_[i].find("value");
+      if (value == nullptr) continue;
+      const std::vector<Source> sources = sources_of(i);
+      const Array& array = value->arrays[0];
+      if (std::any_of(sources.begin(), sources.end(), [](const Source& s) { return s.kind != Source::Kind::leaf; }))
+        made_.emplace(array.get(), Source{Source::Kind::call, i, 0, array});
+    }
+  }
+  // Whether an output of a call is one of its inputs.
+  bool passes_on(const Source& s) const {
+    const Arrays& inputs = records_[s.index].inputs;
+    return std::any_of(inputs.begin(), inputs.end(), [&](const Array& a) { return a.get() == s.array.get(); });
+  }
+
+  // The arrays among the options that calls before this one have made.
+  std::vector<Source> beside(std::size_t i) const {
+    std::vector<Source> sources;
+    const auto add = [&](const Array& array) {
+      if (!array) return;
+      Source s = source_of(array);
+      if (s.kind == Source::Kind::call && s.index < i) sources.push_back(std::move(s));
+    };
+    for (const autograd::internal::FunctionOption& option : options_[i].list()) {
+      for (const Array& array : option.arrays) add(array);
+      for (const autograd::IndexItem& item : option.items) add(item.array());
+    }
+    return sources;
   }
 
   std::vector<Source> sources_of(std::size_t i) const {
@@ -114,6 +157,7 @@ class CallGraph {
   std::unordered_map<const FunctionNode*, std::size_t> index_;
   std::unordered_map<const VariableNode*, std::size_t> inputs_;
   std::unordered_map<const catena::ArrayHeader*, std::size_t> input_arrays_;
+  std::unordered_map<const catena::ArrayHeader*, Source> made_;
 };
 
 }  // namespace

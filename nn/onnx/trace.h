@@ -30,6 +30,7 @@ struct TracedCall {
   std::string function;  // the key of the table of operators
   autograd::internal::FunctionOptions options;
   std::vector<Source> inputs;
+  std::vector<Source> beside;  // arrays among the options that other calls have made
   std::vector<Array> outputs;  // null for one that nothing reads
 };
 

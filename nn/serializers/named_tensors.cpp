@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <catena/nn/serializers/keys_below.h>
+
 namespace nn::serializers {
 
 NamedTensors::~NamedTensors() = default;
@@ -19,11 +21,9 @@ std::optional<catena::NpyArray> NamedTensorsDeserializer::fetch(const std::strin
   return file_->read(path);
 }
 std::vector<std::string> NamedTensorsDeserializer::keys() const {
-  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
-  std::vector<std::string> below;
-  for (const std::string& name : file_->keys())
-    if (name.starts_with(prefix)) below.push_back(name.substr(prefix.size()));
-  return below;
+  KeysBelow below(path(), has_names_of_its_own());
+  for (const std::string& name : file_->keys()) below.add(name);
+  return below.take();
 }
 
 ArrayMap read_all(const NamedTensors& file) {

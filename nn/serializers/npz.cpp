@@ -2,6 +2,7 @@
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/npz.h>
+#include <catena/nn/serializers/keys_below.h>
 
 namespace nn::serializers {
 
@@ -50,11 +51,9 @@ catena::Owned<catena::NpyStream> NpzDeserializer::open(const std::string& path) 
   return catena::Owned<catena::NpyStream>(new catena::NpyStream(npz_->stream(path)));
 }
 std::vector<std::string> NpzDeserializer::keys() const {
-  std::vector<std::string> below;
-  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
-  for (const std::string& key : npz_->keys())
-    if (key.starts_with(prefix)) below.push_back(key.substr(prefix.size()));
-  return below;
+  KeysBelow below(path(), has_names_of_its_own());
+  for (const std::string& key : npz_->keys()) below.add(key);
+  return below.take();
 }
 
 void internal::write_npz(const std::string& filename, const DictionarySerializer& s, bool compression) {

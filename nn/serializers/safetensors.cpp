@@ -6,6 +6,7 @@
 #include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/npy_stream.h>
 #include <catena/nn/serializers/key_style.h>
+#include <catena/nn/serializers/keys_below.h>
 
 namespace nn::serializers {
 
@@ -60,11 +61,9 @@ catena::Owned<catena::NpyStream> SafetensorsDeserializer::open(const std::string
 }
 
 std::vector<std::string> SafetensorsDeserializer::keys() const {
-  std::vector<std::string> below;
-  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
-  for (const SafetensorsFile::Tensor& t : file_.tensors())
-    if (t.name.starts_with(prefix)) below.push_back(t.name.substr(prefix.size()));
-  return below;
+  KeysBelow below(path(), has_names_of_its_own());
+  for (const SafetensorsFile::Tensor& t : file_.tensors()) below.add(t.name);
+  return below.take();
 }
 
 autograd::Array get_tensor(const SafetensorsFile& file, std::string_view name) {

@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
+#include <catena/nn/serializers/keys_below.h>
 
 namespace nn {
 
@@ -43,14 +44,10 @@ std::optional<catena::NpyArray> StateDictDeserializer::fetch(const std::string& 
 }
 
 std::vector<std::string> StateDictDeserializer::keys() const {
-  std::vector<std::string> below;
-  const std::string prefix = path().empty() || has_names_of_its_own() ? "" : path() + "/";
-  const auto add = [&](const std::string& key) {
-    if (key.starts_with(prefix)) below.push_back(key.substr(prefix.size()));
-  };
-  for (const auto& [key, array] : *state_) add(key);
-  for (const auto& [key, text] : state_->texts) add(key);
-  return below;
+  KeysBelow below(path(), has_names_of_its_own());
+  for (const auto& [key, array] : *state_) below.add(key);
+  for (const auto& [key, text] : state_->texts) below.add(key);
+  return below.take();
 }
 
 }  // namespace serializers

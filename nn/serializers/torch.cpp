@@ -60,9 +60,13 @@ class ZipStorages final : public Storages {
     check<ValueError>(m != nullptr, context(), "the archive lacks the storage ", key);
     check<ValueError>(from <= m->size && n <= m->size - from, context(), "the storage ", key, " has ", m->size,
                       " bytes; ", n, " from byte ", from, " on are needed");
-    Bytes all = zip_.read(*m);
-    if (all.size() == n) return all;
-    return {all.begin() + std::ptrdiff_t(from), all.begin() + std::ptrdiff_t(from + n)};
+    if (m->size == n) return zip_.read(*m);
+    // Tensors that are parts of one storage follow each other, as the weights of recurrent layers do.
+    if (shared_key_ != key) {
+      shared_ = zip_.read(*m);
+      shared_key_ = key;
+    }
+    return {shared_.begin() + std::ptrdiff_t(from), shared_.begin() + std::ptrdiff_t(from + n)};
   }
 
  private:
@@ -70,6 +74,9 @@ class ZipStorages final : public Storages {
 
   catena::ZipReader zip_;
   std::string folder_;  // with a slash
+  // The last storage of which a part was read.
+  mutable std::string shared_key_;
+  mutable Bytes shared_;
 };
 
 // Storages behind the pickles of an old file: the number of elements and the bytes of each.

@@ -35,6 +35,38 @@ BOOST_AUTO_TEST_CASE(defaults) {
   BOOST_TEST(c.debug == is_debug());
   BOOST_TEST((c.use_cudnn == UseCudnn::kAuto));
   BOOST_TEST(!c.max_workspace_size.has_value());
+  BOOST_TEST((c.dtype == DefaultDtype(Dtype::float32) && !c.keep_graph_on_report));
+}
+
+BOOST_AUTO_TEST_CASE(dtype_and_reports) {
+  BOOST_TEST((get_dtype() == Dtype::float32 && get_dtype(Dtype::float64) == Dtype::float64));
+  {
+    const auto outer = using_config({.dtype = Dtype::float64, .keep_graph_on_report = true});
+    BOOST_TEST((config().dtype == DefaultDtype("float64") && config().keep_graph_on_report));
+    BOOST_TEST((get_dtype() == Dtype::float64 && get_dtype({}, Dtype::float32) == Dtype::float64));
+    {
+      const auto inner = using_config({.dtype = mixed16});
+      BOOST_TEST((config().dtype.is_mixed() && !(config().dtype == DefaultDtype(Dtype::float16))));
+      BOOST_TEST((get_dtype() == Dtype::float16 && get_dtype({}, Dtype::float32) == Dtype::float32));
+      BOOST_TEST((get_dtype(Dtype::float64, Dtype::float32) == Dtype::float64));
+    }
+    BOOST_TEST((config().dtype == DefaultDtype(Dtype::float64)));
+    const auto by_name = using_config("dtype", "mixed16");
+    const auto forget = using_config("keep_graph_on_report", false);
+    BOOST_TEST((config().dtype == mixed16 && !config().keep_graph_on_report));
+    const auto by_dtype = using_config("dtype", Dtype::bfloat16);
+    BOOST_TEST((get_dtype() == Dtype::bfloat16));
+    Dtype there{};
+    std::thread([&] { there = get_dtype(); }).join();
+    BOOST_TEST((there == Dtype::float32));
+  }
+  BOOST_TEST((get_dtype() == Dtype::float32 && !config().keep_graph_on_report));
+  BOOST_TEST(words_of<catena::TypeError>([] { DefaultDtype d(Dtype::int32); }).find("int32") != std::string::npos);
+  BOOST_CHECK_THROW(DefaultDtype("float15"), catena::TypeError);
+  BOOST_CHECK_THROW(DefaultDtype("int64"), catena::TypeError);
+  BOOST_TEST(words_of<catena::TypeError>([] { const auto scope = using_config("dtype", 16); }) ==
+             "using_config: dtype takes a floating dtype or \"mixed16\", not a number");
+  BOOST_CHECK_THROW(using_config("train", Dtype::float16), catena::TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(a_scope_changes_what_it_names_and_restores_it) {
@@ -127,7 +159,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   const auto by = [](const char* name, auto value) { const auto scope = using_config(name, value); };
   BOOST_TEST(words_of<catena::AttributeError>([&] { by("cudnn", true); }) ==
              "using_config: there is no entry \"cudnn\"; the entries are train, enable_backprop, type_check, debug, "
-             "cudnn_deterministic, use_cudnn and max_workspace_size");
+             "cudnn_deterministic, keep_graph_on_report, use_cudnn, max_workspace_size and dtype");
   BOOST_CHECK_THROW(by("workspace", 3), catena::AttributeError);
   BOOST_CHECK_THROW(by("trains", "never"), catena::AttributeError);
   BOOST_TEST(words_of<catena::TypeError>([&] { by("train", "never"); }) ==
@@ -139,8 +171,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   // The name is looked at before the text.
   BOOST_TEST(words_of<catena::TypeError>([&] { by("train", "yes"); }) ==
              "using_config: train takes a bool, not a text");
-  BOOST_CHECK_THROW(by("dtype", "float32"), catena::AttributeError);
-  BOOST_CHECK_THROW(by("dtype", std::string("float32")), catena::AttributeError);
+  BOOST_CHECK_THROW(by("device", "float32"), catena::AttributeError);
+  BOOST_CHECK_THROW(by("device", std::string("float32")), catena::AttributeError);
   BOOST_TEST(words_of<catena::TypeError>([&] { by("max_workspace_size", 1e6); }) ==
              "using_config: max_workspace_size takes a number of bytes, not a floating-point number");
   BOOST_TEST(words_of<catena::TypeError>([&] { by("use_cudnn", 0.5); }) ==

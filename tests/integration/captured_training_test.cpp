@@ -235,6 +235,38 @@ BOOST_AUTO_TEST_SUITE(captured_training)
 BOOST_AUTO_TEST_CASE(replays_are_steps_of_adam) { compare<training::Adam>(on_cuda()); }
 BOOST_AUTO_TEST_CASE(replays_are_steps_of_momentum) { compare<training::MomentumSGD>(on_cuda()); }
 
+// The bias correction of a parameter that has missed updates follows set_t(), also between replays.
+BOOST_AUTO_TEST_CASE(a_number_of_updates_that_is_set) {
+  const auto begin = [](Run<training::Adam>& run) {
+    for (int k = 0; k < 3; ++k) {
+      run.optimizer.update_rule("/predictor/l1/W").set_enabled(k == 2);
+      run.next_batch(k);
+      run.step();
+    }
+  };
+  const auto prepare = [](Run<training::Adam>& run, int k) {
+    run.next_batch(k);
+    if (k == 5) run.optimizer.set_t(1);
+  };
+  Run<training::Adam> plain, captured;
+  autograd::seed(4);
+  begin(plain);
+  for (int k = 3; k < 8; ++k) {
+    prepare(plain, k);
+    plain.step();
+  }
+  const std::string expected = plain.state();
+  autograd::seed(4);
+  begin(captured);
+  prepare(captured, 3);
+  autograd::CapturedWork work([&] { captured.step(); });
+  for (int k = 4; k < 8; ++k) {
+    prepare(captured, k);
+    work.replay();
+  }
+  BOOST_TEST((captured.state() == expected), "states differ");
+}
+
 BOOST_AUTO_TEST_CASE(random_draws_go_on) {
   const auto draw = [] {
     return autograd::random_normal({100}, 0, 1, autograd::Dtype::float32, autograd::default_generator());

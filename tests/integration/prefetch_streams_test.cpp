@@ -78,6 +78,53 @@ BOOST_AUTO_TEST_CASE(steps_on_examples_of_the_host) {
   control.set_check(false);
 }
 
+// The host waits for nothing; the computations wait for the copies alone.
+BOOST_AUTO_TEST_CASE(a_converter_that_copies_beside_computations) {
+  if (!watched()) return;
+  const training::TupleDataset data = [] {
+    const nd::DeviceScope host(nd::cpu_device);
+    return training::TupleDataset(nd::random::standard_normal({24, 6}).astype(nd::float32),
+                                  (nd::arange(24) % 3).astype(nd::int32));
+  }();
+  nn::Classifier<nn::Linear> model(nn::Linear(6, 3), {.compute_accuracy = false});
+  training::SGD sgd(0.1);
+  sgd.setup(model);
+  training::StandardUpdater updater(training::SerialIterator(data, 4, {.seed = 1}), sgd,
+                                    {.converter = training::ConcatWithAsyncTransfer(), .device = 0});
+  for (int k = 0; k < 3; ++k) updater.update();
+  nd::synchronize();
+  Control control;
+  control.set_check(true);
+  control.reset_records();
+  for (int k = 0; k < 12; ++k) updater.update();
+  BOOST_TEST(control.synchronisations().empty());
+  BOOST_TEST(control.calls("cuStreamWaitEvent") >= 12u);
+  nd::synchronize();
+  BOOST_TEST(control.last_report() == "");
+  control.set_check(false);
+}
+
+// Examples on the device are read behind the work that makes them.
+BOOST_AUTO_TEST_CASE(a_converter_of_examples_on_the_device) {
+  if (!watched()) return;
+  Control control;
+  control.set_check(true);
+  const Rows rows;
+  const training::ConcatWithAsyncTransfer converter;
+  training::SerialIterator it(rows, 3, {.shuffle = false});
+  converter(*it.next(), nd::current_device());
+  control.reset_records();
+  for (int k = 1; k < 5; ++k) {
+    const nd::Array x(converter(*it.next(), nd::current_device()).values[0]);
+    BOOST_TEST(test::values(Array(x.sum(1)))[0] == 25.0 * 3 * (k % 4) + 10);
+  }
+  std::set<const void*> streams;
+  for (const Control::Launch& l : control.launches()) streams.insert(l.stream);
+  BOOST_TEST(streams.size() == 2u);  // that of the program, and the other
+  BOOST_TEST(control.last_report() == "");
+  control.set_check(false);
+}
+
 BOOST_AUTO_TEST_SUITE_END()
 
 }  // namespace

@@ -292,6 +292,22 @@ BOOST_AUTO_TEST_CASE(schedulers) {
   nn::serializers::load_npz(folder / "one", one_again);
   one_again.step();
   BOOST_TEST(again.get_hyper("lr") == 2);
+
+  // A file of an optimizer without the group: its rate goes on from the one with which it was added.
+  SGD alone({.lr = 8});
+  Net without;
+  alone.setup(without);
+  Scheduler of_all(alone, schedules::exponential(0.5));
+  of_all.step();
+  nn::serializers::save_npz(folder / "alone", of_all);
+  SGD grouped({.lr = 7});
+  Net with;
+  grouped.setup(with);
+  const ParamGroup added = grouped.add_param_group({.match = "encoder", .hyperparams = {{"lr", 5}}, .name = "encoder"});
+  Scheduler continued(grouped, schedules::exponential(0.5));
+  nn::serializers::load_npz(folder / "alone", continued);
+  BOOST_TEST(grouped.lr() == 4);
+  BOOST_TEST(added.get_hyper("lr") == 2.5);
   BOOST_TEST(one_again.t() == 2);
   PlateauScheduler plateau(optimizer, {.factor = 0.5, .patience = 0});
   plateau.step(1);

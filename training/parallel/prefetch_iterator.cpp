@@ -1,6 +1,5 @@
 #include <catena/training/parallel/prefetch_iterator.h>
 
-#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -9,18 +8,17 @@
 #include <thread>
 #include <utility>
 
-#include <catena/autograd/backend/stream_extension.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
+#include <catena/training/parallel/copy_stream.h>
 #include <catena/training/parallel/fork_gate.h>
 #include <catena/training/stored_number.h>
 
 namespace training {
 
-using autograd::StreamExtension;
 using autograd::internal::DefaultDeviceScope;
 using internal::ForkGate;
 
@@ -28,21 +26,13 @@ namespace {
 
 constexpr const char* kPrefetchIterator = "PrefetchIterator";
 
-bool is_on(const Batch& batch, Device::Kind kind) {
-  const auto has_one = [&](const Example& e) {
-    return std::any_of(e.values.begin(), e.values.end(), [&](const Array& a) { return a && a.device().kind == kind; });
-  };
-  return std::any_of(batch.examples.begin(), batch.examples.end(), has_one) ||
-         (batch.stacked && has_one(*batch.stacked));
-}
-
 }  // namespace
 
 // A batch on its device, or the end of the iteration, or an error.
 struct PrefetchIterator::Prepared {
   std::optional<Batch> batch;
   catena::Owned<Iterator> position;  // behind the batch
-  catena::Owned<StreamExtension::Point> copied;
+  catena::Function<void()> copied;   // makes the current stream wait for the copies; empty: they are complete
   std::exception_ptr error;
 };
 
@@ -59,13 +49,7 @@ class PrefetchIterator::Ahead {
         current_device_(autograd::default_backend().default_device()),
         seed_(seed),
         batches_(batches),
-        streams_(autograd::default_backend().extension<StreamExtension>(device)) {
-    if (streams_ == nullptr) return;
-    stream_ = streams_->new_stream(device_);
-    // Arrays that the program has made, and that the converter may use, are complete before the stream goes on.
-    const auto made = streams_->point(device_);
-    stream_->run([&] { made->wait(); });
-  }
+        copies_(internal::CopyStream::on(device)) {}
   ~Ahead();
   Ahead(const Ahead&) = delete;
   Ahead& operator=(const Ahead&) = delete;
@@ -84,8 +68,7 @@ class PrefetchIterator::Ahead {
   std::size_t depth_;
   Device device_, current_device_;
   std::uint64_t seed_, batches_;
-  StreamExtension* streams_;  // null: the device works synchronously
-  catena::Owned<StreamExtension::Stream> stream_;
+  catena::Owned<internal::CopyStream> copies_;  // null: the device works synchronously
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -103,19 +86,8 @@ PrefetchIterator::Prepared PrefetchIterator::Ahead::prepare() {
   result.batch.emplace();
   result.batch->indices = batch->indices;
   const auto convert = [&] { result.batch->stacked = converter_(*batch, device_); };
-  if (streams_ == nullptr) {
-    convert();
-    return result;
-  }
-  // The iterator has made arrays of the device on the current stream of this thread. Examples in host memory depend on
-  // no stream, so that their copies may overtake the work of the device.
-  catena::Owned<StreamExtension::Point> loaded;
-  if (is_on(*batch, device_.kind)) loaded = streams_->point(device_);
-  stream_->run([&] {
-    if (loaded) loaded->wait();
-    convert();
-    result.copied = streams_->point(device_);
-  });
+  if (copies_) result.copied = copies_->run(*batch, convert);
+  else convert();
   return result;
 }
 
@@ -204,7 +176,7 @@ std::optional<Batch> PrefetchIterator::next() try {
       ahead_ = std::move(ahead);
     }
   }
-  if (next.copied) next.copied->wait();
+  if (next.copied) next.copied();
   seen_ = std::move(next.position);
   if (next.batch) ++batches_;
   else ahead_.reset();

@@ -4,6 +4,7 @@
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/indexed_access.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/index_plan.h>
@@ -99,11 +100,16 @@ class TakeAlongAxis final : public FunctionNode, public internal::HasOptions {
 
 // Writes values at the positions of an array of zeros; if they are not distinct, their sums. The adjoint of
 // TakeAlongAxis.
-class PutAlongAxis final : public FunctionNode {
+class PutAlongAxis final : public FunctionNode, public internal::HasOptions {
  public:
   PutAlongAxis(const Positions& p, const Shape& shape)
       : positions_(p), shape_(shape), version_(internal::version_of(p.index)) {}
   std::string label() const override { return "PutAlongAxis"; }
+  void options(internal::FunctionOptions& o) const override {
+    o.array("index", positions_.index);
+    o.integer("axis", positions_.axis);
+    o.integer("distinct", positions_.distinct);
+  }
   Arrays forward(const Arrays& values) override {
     const Array y = values[0].backend().empty(shape_, values[0].dtype(), values[0].device());
     const bool all = positions_.distinct && positions_.checked && positions_.index.shape() == shape_;
@@ -163,6 +169,13 @@ Variable written_by(const Variable& x, const Positions& p) {
   fill(mask, false);
   internal::scatter(ScatterMode::set, Access(mask, p).get(), Scalar(true));
   return internal::constant_variable(mask);
+}
+
+// One function in a file: x with values at positions, from x, the positions and the values.
+Variable written(const Variable& y, const Positions& p, const Variables& inputs) {
+  internal::FunctionOptions options;
+  options.integer("axis", p.axis);
+  return internal::recorded(y, "Scatter", inputs, std::move(options));
 }
 
 // ---- sorting ----
@@ -233,12 +246,17 @@ Variable scatter(const Variable& x, int axis, const Variable& index, const Varia
   Positions p = positions_in(name, x, checked_axis("Scatter", name, x, axis), index);
   p.distinct = true;
   const Variable part = part_of_source(name, src, p), mask = written_by(x, p);
-  return where(mask, apply_node<PutAlongAxis>({part}, p, x.shape())[0], x);
+  const Variable y = where(mask, apply_node<PutAlongAxis>({part}, p, x.shape())[0], x);
+  return internal::wants_elementary_nodes() ? written(y, p, {x, index, part}) : y;
 }
 
 Variable scatter(const Variable& x, int axis, const Variable& index, double src) {
   constexpr const char* name = "scatter";
-  return where(written_by(x, positions_in(name, x, checked_axis("Scatter", name, x, axis), index)), src, x);
+  const Positions p = positions_in(name, x, checked_axis("Scatter", name, x, axis), index);
+  const Variable y = where(written_by(x, p), src, x);
+  if (!internal::wants_elementary_nodes()) return y;
+  const Variable values = internal::constant_variable(full(p.index.shape(), src, x.dtype(), x.device()));
+  return written(y, p, {x, index, values});
 }
 
 Variable scatter_add(const Variable& x, int axis, const Variable& index, const Variable& src) {

@@ -94,10 +94,11 @@ class GetItem final : public FunctionNode, public internal::HasOptions {
 };
 
 // Scatters gy into zeros of the shape of x: the backward rule of get_item.
-class GetItemGrad final : public FunctionNode {
+class GetItemGrad final : public FunctionNode, public internal::HasOptions {
  public:
   GetItemGrad(const std::vector<IndexItem>& items, const Shape& shape) : items_(items), shape_(shape) {}
   std::string label() const override { return "GetItemGrad"; }
+  void options(internal::FunctionOptions& o) const override { o.items("items", items_); }
   Arrays forward(const Arrays& gy) override {
     const Array gx = gy[0].backend().empty(shape_, gy[0].dtype(), gy[0].device());
     fill(gx, 0);

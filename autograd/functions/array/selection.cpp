@@ -5,6 +5,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/array_layout.h>
 #include <catena/kernels/registry/families.h>
@@ -90,7 +91,12 @@ Variable one_hot(const Variable& indices, std::int64_t n, Dtype dtype) {
   if (i.size() > 0) i.backend().execute(catena::call::CheckIndices{i.get(), rule, name});
   const Array equal =
       apply(catena::kernels::equal, {expand_dims(i, i.ndim()), arange(rule.high, Dtype::int64, i.device())});
-  return internal::constant_variable(astype(equal, dtype));
+  const Variable y = internal::constant_variable(astype(equal, dtype));
+  if (!internal::wants_elementary_nodes()) return y;
+  internal::FunctionOptions options;
+  options.integer("classes", rule.high);
+  options.numbers("values", {0, 1});
+  return internal::recorded(y, "OneHot", {indices}, std::move(options));
 }
 
 Variable straight_through(const Variable& value, const Variable& x) {
@@ -101,12 +107,13 @@ Variable straight_through(const Variable& value, const Variable& x) {
         expect(in_types[0].dtype == in_types[1].dtype, in_types[0].shape == in_types[1].shape);
       },
       "value x");
+  if (internal::wants_elementary_nodes()) return value;
   return apply_node<StraightThrough>({x}, value.data())[0];
 }
 
 Variable hardmax(const Variable& x, int axis) {
-  const Array at = argmax(x, axis).data();
-  const Variable one = one_hot(internal::constant_variable(at), x.shape(axis < 0 ? axis + x.ndim() : axis), x.dtype());
+  const Variable at = argmax(x, axis);
+  const Variable one = one_hot(at, x.shape(axis < 0 ? axis + x.ndim() : axis), x.dtype());
   return straight_through(moveaxis(one, -1, axis), x);
 }
 

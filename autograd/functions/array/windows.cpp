@@ -52,10 +52,17 @@ ViewSpec diagonal_view(const Array& x, const DiagonalOf& d) {
   return v;
 }
 
-class Diagonal final : public FunctionNode {
+void add_options(const DiagonalOf& d, internal::FunctionOptions& o) {
+  o.integer("offset", d.offset);
+  o.integer("axis1", d.axis1);
+  o.integer("axis2", d.axis2);
+}
+
+class Diagonal final : public FunctionNode, public internal::HasOptions {
  public:
   explicit Diagonal(const DiagonalOf& d) : diagonal_(d) {}
   std::string label() const override { return "Diagonal"; }
+  void options(internal::FunctionOptions& o) const override { add_options(diagonal_, o); }
   Arrays forward(const Arrays& x) override { return {view_as(x[0], diagonal_view(x[0], diagonal_))}; }
   Variables backward(const Targets&, const Variables& gy) override;
 
@@ -64,10 +71,11 @@ class Diagonal final : public FunctionNode {
 };
 
 // Writes a diagonal of zeros.
-class DiagonalGrad final : public FunctionNode {
+class DiagonalGrad final : public FunctionNode, public internal::HasOptions {
  public:
   DiagonalGrad(const DiagonalOf& d, const Shape& shape) : diagonal_(d), shape_(shape) {}
   std::string label() const override { return "DiagonalGrad"; }
+  void options(internal::FunctionOptions& o) const override { add_options(diagonal_, o); }
   Arrays forward(const Arrays& g) override {
     const Array y = zeros_beside(g[0], shape_, g[0].dtype());
     assign(view_as(y, diagonal_view(y, diagonal_)), g[0]);
@@ -164,10 +172,15 @@ struct StridedLayout {
   std::int64_t offset;
 };
 
-class AsStrided final : public FunctionNode {
+class AsStrided final : public FunctionNode, public internal::HasOptions {
  public:
   explicit AsStrided(const StridedLayout& to) : to_(to) {}
   std::string label() const override { return "AsStrided"; }
+  void options(internal::FunctionOptions& o) const override {
+    o.integers("shape", to_.shape);
+    o.integers("strides", to_.strides);
+    o.integer("offset", to_.offset);
+  }
   Arrays forward(const Arrays& x) override {
     const auto item = std::int64_t(catena::itemsize(x[0].dtype()));
     ViewSpec v(to_.shape, to_.strides, to_.offset * item);

@@ -1,6 +1,7 @@
 // Inverses and determinants.
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/linalg_extension.h>
@@ -51,10 +52,11 @@ class Inverse final : public FunctionNode {
   bool for_det_;
 };
 
-class Determinant final : public FunctionNode {
+class Determinant final : public FunctionNode, public internal::HasOptions {
  public:
   Determinant(const char* label, Rank rank) : label_(label), rank_(rank) {}
   std::string label() const override { return label_; }
+  void options(internal::FunctionOptions& o) const override { o.function("Det"); }
   std::string_view input_names() const override { return "a"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_square(in_types, rank_); }
   Arrays forward(const Arrays& a) override {

@@ -69,17 +69,19 @@ Variable channels_of_blocks(const char* label, const Variable& X, int r, const D
   return reshape(transpose(reshape(X, {X.shape(0), C, H, r, W, r}), axes), {X.shape(0), C * r * r, H, W});
 }
 
+void add_options(const Dims& kernel, const ConvolutionSpec& spec, autograd::internal::FunctionOptions& o) {
+  o.integers("size", kernel);
+  o.integers("stride", spec.stride);
+  o.integers("pad", spec.pad);
+  o.integers("dilate", spec.dilate);
+  o.integer("cover_all", spec.cover_all);
+}
+
 class Im2Col final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Im2Col(const Dims& kernel, const ConvolutionSpec& spec) : kernel_(kernel), spec_(spec) {}
   std::string label() const override { return "Im2Col"; }
-  void options(autograd::internal::FunctionOptions& o) const override {
-    o.integers("size", kernel_);
-    o.integers("stride", spec_.stride);
-    o.integers("pad", spec_.pad);
-    o.integers("dilate", spec_.dilate);
-    o.integer("cover_all", spec_.cover_all);
-  }
+  void options(autograd::internal::FunctionOptions& o) const override { add_options(kernel_, spec_, o); }
   void check_type_forward(const TypeInfoTuple& in_types) const override { expect_images(in_types); }
   Arrays forward(const Arrays& x) override {
     const Array col = nn_extension(x[0]).im2col(x[0], kernel_, spec_);
@@ -92,11 +94,12 @@ class Im2Col final : public FunctionNode, public autograd::internal::HasOptions 
   ConvolutionSpec spec_;
 };
 
-class Col2Im final : public FunctionNode {
+class Col2Im final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   Col2Im(const Shape& image, const Dims& kernel, const ConvolutionSpec& spec)
       : image_(image), kernel_(kernel), spec_(spec) {}
   std::string label() const override { return "Col2Im"; }
+  void options(autograd::internal::FunctionOptions& o) const override { add_options(kernel_, spec_, o); }
   Arrays forward(const Arrays& in) override {
     const Shape& s = in[0].shape();
     const Array col = autograd::reshape(in[0], {image_[0], image_[1], kernel_[0], kernel_[1], s[2], s[3]});

@@ -34,10 +34,11 @@ void expect_sequences(const TypeInfoTuple& in_types) {
            in_types[0].shape[rest] == in_types[i].shape[rest]);
 }
 
-class PadSequence final : public FunctionNode {
+class PadSequence final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   PadSequence(const std::optional<std::int64_t>& length, const Scalar& padding) : length_(length), padding_(padding) {}
   std::string label() const override { return "PadSequence"; }
+  void options(autograd::internal::FunctionOptions& o) const override { o.number("padding", padding_.to_double()); }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect_sequences(in_types);

@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/input_types.h>
+#include <catena/autograd/recorded.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/array/sampling.h>
@@ -140,7 +141,14 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, co
                  v = pixels_of(get_item(grid, {Slice(), 1}), x.shape(2), o);
   const internal::PointSampler sampler(x);
   const Array image = internal::numbers_of_images(x, 2);
-  return transpose(o.mode == "nearest" ? sampler.nearest(image, v, u) : sampler.linear(image, v, u), {0, 3, 1, 2});
+  const Variable y =
+      transpose(o.mode == "nearest" ? sampler.nearest(image, v, u) : sampler.linear(image, v, u), {0, 3, 1, 2});
+  if (!autograd::internal::wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options;
+  options.text("mode", o.mode);
+  options.text("padding_mode", o.padding_mode);
+  options.integer("align_corners", o.align_corners);
+  return autograd::internal::recorded(y, "GridSample", {x, grid}, std::move(options));
 }
 
 }  // namespace nn

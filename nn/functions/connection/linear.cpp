@@ -10,6 +10,7 @@
 #include <catena/autograd/input_types.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/product_extension.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/nn/functions/connection.h>
 
@@ -221,15 +222,22 @@ Variable embed_id(const Variable& x, const Variable& W, const EmbedIDOptions& o)
   const auto differs = [&](std::int64_t id) {
     return autograd::expand_dims(autograd::apply(catena::kernels::not_equal, {ids, id}), ids.ndim());
   };
+  const bool for_file = autograd::internal::wants_elementary_nodes();
+  // The rows of padding_idx are constants, which is of no concern to a file.
+  const bool has_constants = o.padding_idx && !for_file;
   if (!o.ignore_label) {
     const Variable y = get_item(W, {ids});
-    // The rows of padding_idx are constants.
-    return o.padding_idx ? where(differs(*o.padding_idx), y, y.data()) : y;
+    return has_constants ? where(differs(*o.padding_idx), y, y.data()) : y;
   }
   const Array known = differs(*o.ignore_label);
   const Array rows = autograd::astype(autograd::where(autograd::reshape(known, ids.shape()), ids, 0), ids.dtype());
   const Variable y = autograd::masked(get_item(W, {rows}), known);
-  return o.padding_idx ? where(differs(*o.padding_idx), y, y.data()) : y;
+  if (for_file) {
+    autograd::internal::FunctionOptions options;
+    options.integer("ignore_label", *o.ignore_label);
+    return autograd::internal::recorded(y, "EmbedID", {x, W}, std::move(options));
+  }
+  return has_constants ? where(differs(*o.padding_idx), y, y.data()) : y;
 }
 
 }  // namespace nn

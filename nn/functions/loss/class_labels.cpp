@@ -3,6 +3,7 @@
 #include <catena/autograd/capture.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/warning.h>
 #include <catena/kernels/registry/families.h>
@@ -39,11 +40,23 @@ Array class_weights(std::string_view op, const Array& w, const Array& x) {
   return autograd::astype(w, x.dtype());
 }
 
+// The options of functions of labels t in files: the label that is ignored, and the class weights, if there are any.
+static autograd::internal::FunctionOptions options_of(const Array& t, const Array& weight, int ignored) {
+  autograd::internal::FunctionOptions options;
+  options.array("t", t);
+  options.integer("ignore_label", ignored);
+  if (weight) options.array("class_weight", weight);
+  return options;
+}
+
 Array weights_of_labels(std::string_view op, const Array& weight, const Array& x, const Array& t, int ignored) {
   const Array valid = not_equal(t, ignored);
-  if (!weight) return autograd::astype(valid, x.dtype());
+  if (!weight) return converted(valid, x.dtype());
   const Array each = autograd::take(class_weights(op, weight, x), autograd::where(valid, t, 0), 0);
-  return autograd::where(valid, each, 0);
+  const Array weights = autograd::where(valid, each, 0);
+  if (autograd::internal::wants_elementary_nodes())
+    autograd::internal::record(weights, "WeightsOfLabels", {t}, options_of(t, weight, ignored));
+  return weights;
 }
 
 // Whether a batch without labels is reported. On other devices their number would have to be waited for.
@@ -58,26 +71,30 @@ static void warn_if_none(std::string_view op, const Array& count, int ignored) {
 }
 
 Array count_of_labels(std::string_view op, const Array& t, int ignored, autograd::Dtype dtype) {
-  const Array count = autograd::astype(autograd::reduce(catena::kernels::count_nonzero, not_equal(t, ignored)), dtype);
-  if (warns(t)) warn_if_none(op, count, ignored);
-  return autograd::apply(catena::kernels::maximum, {count, 1.0});
+  const Array valid = not_equal(t, ignored);
+  if (warns(t))
+    warn_if_none(op, autograd::astype(autograd::reduce(catena::kernels::count_nonzero, valid), dtype), ignored);
+  return count_of(valid, dtype);
 }
 
 Array total_weight(std::string_view op, const Array& weight, const Array& x, const Array& t, int ignored) {
   const autograd::Dtype dtype = catena::compute_dtype(x.dtype());
   if (!weight) return count_of_labels(op, t, ignored, dtype);
   if (warns(t)) count_of_labels(op, t, ignored, dtype);  // for its warning
-  const Array total = autograd::sum(autograd::astype(weights_of_labels(op, weight, x, t, ignored), dtype));
-  return autograd::where(greater(total, 0), total, 1);
+  const Array weights = weights_of_labels(op, weight, x, t, ignored);
+  const Array sum = autograd::sum(autograd::astype(weights, dtype)), total = autograd::where(greater(sum, 0), sum, 1);
+  if (autograd::internal::wants_elementary_nodes()) autograd::internal::record(total, "TotalWeight", {weights});
+  return total;
 }
 
 namespace {
 // The gradient is linear in gy, so that its own derivative is that of a product.
-class NegativeLogLikelihood final : public autograd::FunctionNode {
+class NegativeLogLikelihood final : public autograd::FunctionNode, public autograd::internal::HasOptions {
  public:
   NegativeLogLikelihood(std::string_view op, const Array& t, const Array& weight, int ignored)
       : op_(op), t_(t), weight_(weight), ignored_(ignored) {}
   std::string label() const override { return "NegativeLogLikelihood"; }
+  void options(autograd::internal::FunctionOptions& o) const override { o = options_of(t_, weight_, ignored_); }
   std::string_view input_names() const override { return "x"; }
   Arrays forward(const Arrays& in) override {
     const Shape flat = flat_shape(in[0].shape());

@@ -4,6 +4,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/recorded.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
@@ -39,14 +40,7 @@ Variable gaussian_kl_divergence(const Variable& mean, const Variable& ln_var, co
   return reduced((square(wide(mean)) + expm1(v) - v) * 0.5, o.reduce, double(mean.size()), mean.dtype());
 }
 
-Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, const SigmoidCrossEntropyOptions& o) {
-  internal::check_reduce("sigmoid_cross_entropy", o.reduce, {"mean", "sum", "no"});
-  internal::check_inputs("SigmoidCrossEntropy", "x t", {x, t}, [](const TypeInfoTuple& in_types) {
-    using namespace autograd::type_check;
-    expect(in_types[0].dtype.kind() == 'f');
-    internal::expect_labels(in_types, 1);
-    expect(in_types[0].shape == in_types[1].shape);
-  });
+static Variable sigmoid_cross_entropy_of(const Variable& x, const Variable& t, const SigmoidCrossEntropyOptions& o) {
   const Array labels = internal::labels_of(t.data()), valid = internal::not_equal(labels, -1);
   // softplus(x) - t x, computed from softplus(-x) where t is positive: the difference would lose the digits of a small
   // loss.
@@ -56,6 +50,22 @@ Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, const Sigmo
   if (o.reduce == "mean" && o.normalize)
     return reduced(losses, o.reduce, internal::count_of(valid, scores.dtype()), x.dtype());
   return reduced(losses, o.reduce, x.ndim() == 0 ? 1.0 : double(x.shape(0)), x.dtype());
+}
+
+Variable sigmoid_cross_entropy(const Variable& x, const Variable& t, const SigmoidCrossEntropyOptions& o) {
+  internal::check_reduce("sigmoid_cross_entropy", o.reduce, {"mean", "sum", "no"});
+  internal::check_inputs("SigmoidCrossEntropy", "x t", {x, t}, [](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    expect(in_types[0].dtype.kind() == 'f');
+    internal::expect_labels(in_types, 1);
+    expect(in_types[0].shape == in_types[1].shape);
+  });
+  const Variable y = sigmoid_cross_entropy_of(x, t, o);
+  if (!autograd::internal::wants_elementary_nodes()) return y;
+  autograd::internal::FunctionOptions options;
+  options.integer("normalize", o.normalize);
+  options.text("reduce", o.reduce);
+  return autograd::internal::recorded(y, "SigmoidCrossEntropy", {x, t}, std::move(options));
 }
 
 Variable hinge(const Variable& x, const Variable& t, const HingeOptions& o) {
@@ -70,9 +80,15 @@ Variable hinge(const Variable& x, const Variable& t, const HingeOptions& o) {
   });
   internal::check_labels("hinge", t.data(), x.shape(1), {});
   const Variable scores = wide(x);
-  const Array side = autograd::empty(x.shape(), scores.dtype(), x.device());
-  const Operand operands[] = {autograd::expand_dims(internal::labels_of(t.data()), 1), -1.0, 1.0};
+  const Array side = autograd::empty(x.shape(), scores.dtype(), x.device()), labels = internal::labels_of(t.data());
+  const Operand operands[] = {autograd::expand_dims(labels, 1), -1.0, 1.0};
   autograd::apply_indexed(catena::kernels::one_hot, operands, {&side, 1});
+  if (autograd::internal::wants_elementary_nodes()) {
+    autograd::internal::FunctionOptions options;
+    options.integer("classes", x.shape(1));
+    options.numbers("values", {-1, 1});
+    autograd::internal::record(side, "OneHot", {labels}, std::move(options));
+  }
   const Variable margins = relu(1 - scores * side);
   return reduced(o.norm == "L1" ? margins : square(margins), o.reduce, double(x.shape(0)), x.dtype());
 }

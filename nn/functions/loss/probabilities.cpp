@@ -10,6 +10,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
@@ -33,10 +34,11 @@ using internal::wide;
 // ---- binary cross entropy -----------------------------------------------------------------------
 namespace {
 
-class LogisticCrossEntropy final : public autograd::FunctionNode {
+class LogisticCrossEntropy final : public autograd::FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit LogisticCrossEntropy(const Constant& weight) : weight_(weight) {}
   std::string label() const override { return "BinaryCrossEntropyWithLogits"; }
+  void options(autograd::internal::FunctionOptions& o) const override { o.constant("weight", weight_); }
   std::string_view input_names() const override { return "x t"; }
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
@@ -208,6 +210,12 @@ Variable linear_cross_entropy(const Variable& x, const Variable& W, const Variab
                                   in_types[0].shape[1] == in_types[1].shape[1],
                                   in_types[0].shape[0] == in_types[2].shape[0]);
                          });
+  if (autograd::internal::wants_elementary_nodes()) {  // a file has no name for a part that is computed again
+    const Variable scores = wide(linear(x, W, b));
+    const SoftmaxCrossEntropyOptions options{
+        .ignore_label = o.ignore_label, .reduce = o.reduce, .label_smoothing = o.label_smoothing};
+    return internal::narrowed(softmax_cross_entropy(scores, t, options), internal::loss_dtype(x.dtype()));
+  }
   const Array labels = internal::labels_of(t.data());
   Variable total;
   for (std::int64_t begin = 0; begin == 0 || begin < x.shape(0); begin += o.chunk) {

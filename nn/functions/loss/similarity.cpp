@@ -176,7 +176,7 @@ Variable multi_margin_loss(const Variable& x, const Variable& t, const MultiMarg
   // No label is ignored, so the label to ignore is one that cannot occur.
   const Variable of_label = reshape(internal::picked(op, scores, labels, {}, -1), {n, 1});
   const Array others =
-      internal::not_equal(autograd::arange(classes, Dtype::int32, x.device()), autograd::expand_dims(labels, 1));
+      internal::not_equal(autograd::arange(classes, Dtype::int32, x.device()), internal::expanded(labels, 1));
   const Variable margins = masked(relu(scores + of_label + o.margin), others);
   Variable losses = sum(o.p == 1 ? margins : square(margins), 1) / double(classes);
   if (o.class_weight) losses = losses * internal::weights_of_labels(op, o.class_weight, scores.data(), labels, -1);

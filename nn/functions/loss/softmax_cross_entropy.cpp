@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/activation.h>
@@ -66,6 +67,10 @@ Variable of_probabilities(const Variable& x, const Variable& t, const SoftmaxCro
   });
   Variable q = internal::wide(t);
   if (o.label_smoothing > 0) q = q * (1 - o.label_smoothing) + o.label_smoothing / double(x.shape(1));
+  if (autograd::internal::wants_elementary_nodes()) {
+    const Variable losses = cross_entropies(x, q, o);
+    return internal::reduced(losses, o.reduce, double(o.normalize ? losses.size() : x.shape(0)), x.dtype());
+  }
   return internal::reduced(cross_entropies(x, q, o), o.reduce, normaliser(o, x.data(), t.data()), x.dtype());
 }
 
@@ -84,10 +89,22 @@ Variable of_weighted_smoothed_labels(const Variable& x, const Variable& t, const
                            normaliser(o, x.data(), labels), x.dtype());
 }
 
-class SoftmaxCrossEntropy final : public FunctionNode {
+autograd::internal::FunctionOptions options_of(const SoftmaxCrossEntropyOptions& o) {
+  autograd::internal::FunctionOptions f;
+  f.integer("normalize", o.normalize);
+  f.integer("normalize_by_weight", o.normalize_by_weight);
+  f.integer("ignore_label", o.ignore_label);
+  f.number("label_smoothing", o.label_smoothing);
+  if (o.class_weight) f.array("class_weight", o.class_weight);
+  f.text("reduce", o.reduce);
+  return f;
+}
+
+class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal::HasOptions {
  public:
   explicit SoftmaxCrossEntropy(const SoftmaxCrossEntropyOptions& o) : options_(o) {}
   std::string label() const override { return "SoftmaxCrossEntropy"; }
+  void options(autograd::internal::FunctionOptions& o) const override { o = options_of(options_); }
   std::string_view input_names() const override { return "x t"; }
 
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
@@ -194,7 +211,11 @@ Variable softmax_cross_entropy(const Variable& x, const Variable& t, const Softm
   check<ValueError>(o.label_smoothing >= 0 && o.label_smoothing < 1, kOp, "label_smoothing is ", o.label_smoothing,
                     "; it must be at least 0 and less than 1");
   if (t && x && catena::is_floating(t.dtype()) && t.ndim() == x.ndim()) return of_probabilities(x, t, o);
-  if (o.label_smoothing > 0 && o.class_weight) return of_weighted_smoothed_labels(x, t, o);
+  if (o.label_smoothing > 0 && o.class_weight) {
+    const Variable y = of_weighted_smoothed_labels(x, t, o);
+    if (!autograd::internal::wants_elementary_nodes()) return y;
+    return autograd::internal::recorded(y, "SoftmaxCrossEntropy", {x, t}, options_of(o));
+  }
   return autograd::apply_node<SoftmaxCrossEntropy>({x, t}, o)[0];
 }
 

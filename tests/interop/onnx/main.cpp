@@ -72,6 +72,8 @@ int main(int argc, char** argv) try {
   add_generators(w);
   add_sequences(w);
   add_functions(w);
+  add_losses(w);
+  add_positions(w);
 } catch (const std::exception& e) {
   std::cerr << e.what() << '\n';
   return 1;

@@ -58,5 +58,7 @@ void add_vision(Writer& w);
 void add_generators(Writer& w);
 void add_sequences(Writer& w);
 void add_functions(Writer& w);
+void add_losses(Writer& w);
+void add_positions(Writer& w);
 
 }  // namespace onnx_networks
