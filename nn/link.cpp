@@ -294,9 +294,14 @@ void Link::zerograds() {
 
 void Link::copyparams(const Link& from) {
   const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
-  for (const Pairing& p : pairs)  // no parameter is copied unless all can be copied
+  for (const Pairing& p : pairs) {  // no parameter is copied unless all can be copied
+    for (const Parameter* const one : {p.target, p.source})
+      check<TypeError>(!one->is_initialized() || one->dtype() != Dtype::int8, "Link.copyparams", "the parameter ",
+                       p.path, " is int8, and its scale is no parameter: copy the link itself, or before ",
+                       "nn::quantize_weights()");
     check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ",
                     p.path, " of the source has no data yet");
+  }
   for (const Pairing& p : pairs) {
     if (!p.source->is_initialized()) continue;
     if (p.target->is_initialized()) autograd::copy_across(p.target->data(), p.source->data());
@@ -322,11 +327,27 @@ std::int64_t Link::count_params() const {
 
 namespace {
 
+// Checks that a file has int8 weights (nn::quantize_weights) for a parameter if and only if the parameter is int8: the
+// values alone, without their scales, are no weights.
+void check_quantization(const Serializer& s, std::string_view name, const Parameter& p) {
+  if (s.is_writer()) return;
+  const bool is_int8 = p.is_initialized() && p.dtype() == Dtype::int8;
+  const bool has_scale = s.contains(std::string(name) + "_scale");
+  if (is_int8 == has_scale || !s.contains(name)) return;
+  const auto stored = s.stored(name);
+  check<ValueError>(!stored || (stored->dtype == Dtype::int8) == is_int8, "load", "the parameter ", name, " of ",
+                    s.path(), is_int8 ? " is int8 and that of the file is not: load before nn::quantize_weights()"
+                                      : " is int8 in the file: call nn::quantize_weights() before the file is loaded");
+}
+
 // Saves or loads the link's own entries.
 class MembersIO final : public MemberVisitor {
  public:
   MembersIO(Serializer& s, const Link& link) : s_(s), link_(link) {}
-  void parameter(std::string_view name, Parameter& p) override { s_(name, p); }
+  void parameter(std::string_view name, Parameter& p) override {
+    check_quantization(s_, name, p);
+    s_(name, p);
+  }
   void persistent(std::string_view name, Persistent& a) override {
     Array array = a.array();
     s_(name, array);
