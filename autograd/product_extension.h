@@ -20,8 +20,8 @@ class CATENA_EXPORT QuantizedProductExtension {
  public:
   static constexpr std::string_view kName = "quantized_product";
   virtual ~QuantizedProductExtension();
-  // Returns scale (x w^T) + b for x (N, inputs), int8 w (outputs, inputs), and scale and b (outputs), all on one device;
-  // b may be null. Returns null if this backend has no such function for these arrays.
+  // Returns scale (x w^T) + b for x (N, inputs), int8 w (outputs, inputs), and scale and b (outputs), all on one
+  // device; b may be null. Returns null if this backend has no such function for these arrays.
   virtual Array linear(const Array& x, const Array& w, const Array& scale, const Array& b) = 0;
 };
 

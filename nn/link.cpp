@@ -292,13 +292,15 @@ void Link::zerograds() {
     if (p.data()) p.zerograd();
 }
 
+// True for the values of weights that nn::quantize_weights() has rounded; they mean nothing without their scales.
+static bool is_int8(const Parameter& p) { return p.is_initialized() && p.dtype() == Dtype::int8; }
+
 void Link::copyparams(const Link& from) {
   const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
   for (const Pairing& p : pairs) {  // no parameter is copied unless all can be copied
-    for (const Parameter* const one : {p.target, p.source})
-      check<TypeError>(!one->is_initialized() || one->dtype() != Dtype::int8, "Link.copyparams", "the parameter ",
-                       p.path, " is int8, and its scale is no parameter: copy the link itself, or before ",
-                       "nn::quantize_weights()");
+    check<TypeError>(!p.source->is_initialized() || is_int8(*p.source) == is_int8(*p.target), "Link.copyparams",
+                     "the parameter ", p.path, " is int8 in one of the links only, without its scales in the other ",
+                     "one: call nn::quantize_weights() for both");
     check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ",
                     p.path, " of the source has no data yet");
   }
@@ -327,17 +329,16 @@ std::int64_t Link::count_params() const {
 
 namespace {
 
-// Checks that a file has int8 weights (nn::quantize_weights) for a parameter if and only if the parameter is int8: the
-// values alone, without their scales, are no weights.
+// Checks that a file has int8 weights for a parameter if and only if the parameter is int8.
 void check_quantization(const Serializer& s, std::string_view name, const Parameter& p) {
   if (s.is_writer()) return;
-  const bool is_int8 = p.is_initialized() && p.dtype() == Dtype::int8;
-  const bool has_scale = s.contains(std::string(name) + "_scale");
-  if (is_int8 == has_scale || !s.contains(name)) return;
+  const bool quantized = is_int8(p), has_scale = s.contains(std::string(name) + "_scale");
+  if (quantized == has_scale || !s.contains(name)) return;
   const auto stored = s.stored(name);
-  check<ValueError>(!stored || (stored->dtype == Dtype::int8) == is_int8, "load", "the parameter ", name, " of ",
-                    s.path(), is_int8 ? " is int8 and that of the file is not: load before nn::quantize_weights()"
-                                      : " is int8 in the file: call nn::quantize_weights() before the file is loaded");
+  check<ValueError>(!stored || (stored->dtype == Dtype::int8) == quantized, "load", "the parameter ", name, " of ",
+                    s.path(),
+                    quantized ? " is int8 and that of the file is not: load before nn::quantize_weights()"
+                              : " is int8 in the file: call nn::quantize_weights() before the file is loaded");
 }
 
 // Saves or loads the link's own entries.
@@ -566,7 +567,7 @@ void set_updates(const Link& l, const char* op, std::string_view pattern, bool e
   bool any = all;
   for_parameters(l, [&](const std::string& at, Parameter& p) {
     if (!all && !path_matches(pattern, at)) return;
-    p.set_requires_grad(enabled);
+    if (!enabled || !is_int8(p)) p.set_requires_grad(enabled);  // int8 weights never have gradients
     any = true;
   });
   check<KeyError>(any, op, "there is no parameter at or below ", pattern);

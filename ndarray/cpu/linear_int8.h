@@ -1,5 +1,5 @@
-// Products of few rows with a matrix of 8-bit weights. Their time is limited by reading the weights, which are a quarter
-// of the bytes of float32, so they are read once, in place, and converted on the way.
+// Products of few rows with a matrix of 8-bit weights. Their time is limited by reading the weights, which are a
+// quarter of the bytes of float32, so they are read once, in place, and converted on the way.
 #pragma once
 
 #include <catena/kernels/base/array_header.h>

@@ -13,8 +13,8 @@
 namespace nd::cpu {
 namespace {
 
-constexpr std::int64_t kBlock = 64;      // weights that are converted at a time; they stay in registers
-constexpr std::int64_t kTogether = 4;    // rows of x that share a conversion
+constexpr std::int64_t kBlock = 64;    // weights that are converted at a time; they stay in registers
+constexpr std::int64_t kTogether = 4;  // rows of x that share a conversion
 constexpr std::int64_t kMostRows = 8;
 
 // `rows` rows of x in float32, each of `pitch` elements, of which those from k on are zeros.
@@ -25,8 +25,10 @@ struct Task {
   std::int64_t k, pitch, outputs;
 };
 
+template <int bytes> struct Vector { typedef float V __attribute__((vector_size(bytes))); };
+
 template <int bytes, int rows> CATENA_INLINE void outputs_of(const Task& t, std::int64_t begin, std::int64_t end) {
-  typedef float V __attribute__((vector_size(bytes)));
+  using V = typename Vector<bytes>::V;
   constexpr int L = bytes / int(sizeof(float)), vectors = int(kBlock) / L;
   constexpr int chains = rows == 1 ? 4 : 2;  // sums that do not wait for each other
   for (std::int64_t o = begin; o < end; ++o) {
@@ -65,11 +67,12 @@ template <int bytes, int rows> CATENA_INLINE void outputs_of(const Task& t, std:
 }
 
 using Loop = void (*)(const Task&, std::int64_t begin, std::int64_t end);
-#define CATENA_LINEAR_INT8(bytes, ...)                                                                       \
+#define CATENA_LINEAR_INT8(bytes, ...)                                                                        \
   template <int rows> __VA_ARGS__ void outputs_##bytes(const Task& t, std::int64_t begin, std::int64_t end) { \
-    outputs_of<bytes, rows>(t, begin, end);                                                                  \
-  }                                                                                                          \
-  constexpr Loop loops_##bytes[kTogether] = {outputs_##bytes<1>, outputs_##bytes<2>, outputs_##bytes<3>, outputs_##bytes<4>};
+    outputs_of<bytes, rows>(t, begin, end);                                                                   \
+  }                                                                                                           \
+  constexpr Loop loops_##bytes[kTogether] = {outputs_##bytes<1>, outputs_##bytes<2>, outputs_##bytes<3>,      \
+                                             outputs_##bytes<4>};
 CATENA_LINEAR_INT8(16)
 #ifdef CATENA_HAS_MULTIARCH
 CATENA_LINEAR_INT8(32, __attribute__((target("arch=x86-64-v3"))))

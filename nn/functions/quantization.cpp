@@ -64,8 +64,9 @@ class Dequantize final : public autograd::FunctionNode, public autograd::interna
   }
   Variables backward(const autograd::Targets&, const Variables&) override {
     catena::fail<catena::RuntimeError>(
-        "dequantize", "int8 weights have no gradients: train the model in float32 and call nn::quantize_weights() "
-        "afterwards, or freeze these weights with disable_update()");
+        "dequantize",
+        "int8 weights have no gradients: train the model in float32 and call nn::quantize_weights() "
+        "afterwards, or freeze their scales with disable_update(\"*/W_scale\")");
   }
 
  private:
@@ -81,9 +82,8 @@ QuantizedWeight quantize_per_channel(const Array& w, int axis) {
   const Array wide = autograd::astype(w, Dtype::float32), greatest = greatest_of_channels(wide, axis);
   check_finite(greatest);
   // A channel of zeros, or of numbers that the division makes zero, has a scale that is no zero either.
-  const Array scale =
-      autograd::apply(kernels::maximum, {greatest / 127.5, double(std::numeric_limits<float>::min())});
-  const Array rounded = autograd::apply(kernels::rint, {wide / along(scale, axis, w.ndim())});
+  const Array scale = autograd::apply(kernels::maximum, {greatest / 127.5, double(std::numeric_limits<float>::min())});
+  const Array rounded = autograd::apply(kernels::rint, {wide * along(1 / scale, axis, w.ndim())});
   const Array limited =
       autograd::apply(kernels::minimum, {autograd::apply(kernels::maximum, {rounded, -128.0}), 127.0});
   return {autograd::astype(limited, Dtype::int8), scale};

@@ -27,7 +27,7 @@ void put_back() noexcept {
 namespace {
 void check_floating(const std::string& hook, const std::string& name, const Parameter& W) {
   catena::check<catena::TypeError>(!W.is_initialized() || catena::is_floating(W.dtype()), hook, name, " is ", W.dtype(),
-                           ": delete_hook() before nn::quantize_weights()");
+                                   ": delete_hook() before nn::quantize_weights()");
 }
 }  // namespace
 

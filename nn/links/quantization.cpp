@@ -10,15 +10,14 @@
 namespace nn {
 namespace {
 
-// Finds a persistent of a link itself.
-class FindPersistent final : public MemberVisitor {
+// Finds a parameter of a link itself.
+class FindParameter final : public MemberVisitor {
  public:
-  explicit FindPersistent(std::string_view name) : name_(name) {}
-  void persistent(std::string_view name, Persistent& a) override {
-    if (name == name_) found = &a;
+  explicit FindParameter(std::string_view name) : name_(name) {}
+  void parameter(std::string_view name, Parameter& p) override {
+    if (name == name_) found = &p;
   }
-  using MemberVisitor::persistent;
-  Persistent* found = nullptr;
+  Parameter* found = nullptr;
 
  private:
   std::string_view name_;
@@ -52,11 +51,11 @@ std::vector<Layer> layers_of(Link& model, const std::string& match) {
 }  // namespace
 
 Variable internal::scale_of(Link& link) {
-  FindPersistent scale(kScaleName);
+  FindParameter scale(kScaleName);
   link.visit_members(scale);
   catena::check<catena::RuntimeError>(scale.found != nullptr, "Link", "W is int8, but there is no ", kScaleName,
                                       ": weights become int8 by nn::quantize_weights()");
-  return autograd::as_variable(scale.found->array());
+  return *scale.found;
 }
 
 Variable internal::weight_of(Link& link, const Parameter& W) {
@@ -67,7 +66,8 @@ std::vector<std::string> quantize_weights(Link& model, const QuantizeOptions& op
   constexpr const char* kOp = "quantize_weights";
   catena::check<catena::ValueError>(options.bits == 8, kOp, "bits is ", options.bits, "; there are weights of 8 bits");
   std::vector<Layer> layers = layers_of(model, options.match);
-  catena::check<catena::KeyError>(!layers.empty(), kOp, "no Linear or convolution layer matches \"", options.match, "\"");
+  catena::check<catena::KeyError>(!layers.empty(), kOp, "no Linear or convolution layer matches \"", options.match,
+                                  "\"");
   for (Layer& l : layers) {
     catena::check<catena::ValueError>(l.W->is_initialized(), kOp, l.path,
                                       " has no shape yet: call the model once with an input");
@@ -82,11 +82,10 @@ std::vector<std::string> quantize_weights(Link& model, const QuantizeOptions& op
   for (Layer& l : layers) {
     paths.push_back(l.path);
     if (!l.quantized.values) continue;
-    FindPersistent scale(internal::kScaleName);
-    l.link->visit_members(scale);
-    if (scale.found != nullptr) scale.found->array() = l.quantized.scale;
-    else l.link->add_persistent(internal::kScaleName, l.quantized.scale);
+    Parameter& scale = l.link->add_param(internal::kScaleName, Parameter(l.quantized.scale));
+    scale.set_requires_grad(l.W->requires_grad());
     l.W->set_grad({});
+    l.W->set_requires_grad(false);
     l.W->set_data(l.quantized.values);
     // CopyMode::init keeps the values, which an initializer of float32 could not give.
     l.W->set_initializer(Parameter(l.quantized.values).initializer());

@@ -20,13 +20,13 @@ struct QuantizeOptions {
 
 // Replaces the weights W of the Linear, Convolution2D and ConvolutionND layers at the paths that match (Convolution1D,
 // Convolution3D, and the layers inside of LSTM, Inception and others included) by int8 values, and adds their scales as
-// a persistent "W_scale" (quantize_per_channel()). Biases and all other layers stay as they are. Returns the paths of
+// a parameter "W_scale" (quantize_per_channel()). Biases and all other layers stay as they are. Returns the paths of
 // these weights, "/l1/W", also of those that were int8 before.
 //
-// Such a layer computes what it would with the rounded weights. It is for inference: a backward that needs the gradient
-// of the weights is a RuntimeError, unless they are frozen (Link::disable_update). It is saved and loaded as any other
-// link, by a link that is quantized, too: call this function before load_npz. to_dtype() converts scales as well, which
-// float16 may not hold: convert a model before.
+// Such a layer computes what it would with the rounded weights. It is for inference: its backward is a RuntimeError
+// unless the scales are frozen (disable_update("*/W_scale")), with which the weights are constants. It is saved and
+// loaded as any other link, by a link that is quantized, too: call this function before load_npz. to_dtype() converts
+// scales as well, which float16 may not hold: convert a model before.
 //
 // KeyError if no layer matches; ValueError, with the path, for a weight without a shape (call the model once first) and
 // for NaN and infinity. Nothing is changed then. The layers' hooks that replace W need floating weights: TypeError in

@@ -5,7 +5,7 @@
 
 namespace nn::internal {
 
-// The persistent with the scales of W.
+// The parameter with the scales of W.
 inline constexpr const char* kScaleName = "W_scale";
 
 inline bool is_quantized(const Parameter& W) { return W.is_initialized() && W.dtype() == Dtype::int8; }

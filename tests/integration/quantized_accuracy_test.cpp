@@ -97,7 +97,8 @@ BOOST_AUTO_TEST_SUITE(quantized_accuracy)
 
 BOOST_AUTO_TEST_CASE(trained_on_mnist) {
   if (default_device() != kCpu) {
-    std::cout << "skipped: the accuracy does not depend on the device, and the CPU trains faster than one in software\n";
+    std::cout
+        << "skipped: the accuracy does not depend on the device, and the CPU trains faster than one in software\n";
     return;
   }
   const datasets::Mnist mnist = images();

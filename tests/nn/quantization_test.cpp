@@ -40,9 +40,13 @@ template <class L> Variables layer(const GoldenCall& c, L link) {
 }
 const GoldenFunctions kFunctions = {
     {"quantize_per_channel", parts},
-    {"linear", [](const GoldenCall& c) { return layer(c, nn::Linear(int(c.x("W").shape(1)), int(c.x("W").shape(0)))); }},
+    {"linear",
+     [](const GoldenCall& c) { return layer(c, nn::Linear(int(c.x("W").shape(1)), int(c.x("W").shape(0)))); }},
     {"convolution_1d", [](const GoldenCall& c) { return layer(c, nn::Convolution1D(3, 4, 3)); }},
-    {"convolution_2d", [](const GoldenCall& c) { return layer(c, nn::Convolution2D(3, 4, {2, 3})); }},
+    {"convolution_2d",
+     [](const GoldenCall& c) {
+       return layer(c, nn::Convolution2D(3, 4, {2, 3}));
+     }},
     {"convolution_3d", [](const GoldenCall& c) { return layer(c, nn::Convolution3D(2, 3, 2)); }},
 };
 
@@ -64,8 +68,8 @@ void check_product(std::int64_t n, std::int64_t k, std::int64_t outputs, bool bi
   const nn::QuantizedWeight W = nn::quantize_per_channel(random({outputs, k}, 3));
   const Doubles expected = product(x, W, bias ? values(b) : Doubles());
   const auto no_graph = autograd::no_backprop_mode();
-  const Variable y = nn::quantized_linear(Variable(x), Variable(W.values), Variable(W.scale),
-                                          bias ? Variable(b) : Variable());
+  const Variable y =
+      nn::quantized_linear(Variable(x), Variable(W.values), Variable(W.scale), bias ? Variable(b) : Variable());
   BOOST_REQUIRE((y.shape() == Shape{n, outputs}));
   BOOST_TEST(y.dtype() == Dtype::float32);
   const Doubles actual = values(y.data());
@@ -84,6 +88,14 @@ struct Network : nn::Chain {
 };
 const Shape kImages{2, 2, 4, 4};
 
+// Statistics of batches, without which normalization would divide by zero.
+Network with_statistics(std::uint64_t seed) {
+  autograd::seed(seed);
+  Network net;
+  const auto no_graph = autograd::no_backprop_mode();
+  for (std::uint64_t i = 0; i < 3; ++i) net(Variable(random({8, 2, 4, 4}, i)));
+  return net;
+}
 Array output(Network& net, const Array& x) {
   const auto scope = autograd::using_config({.train = false, .enable_backprop = false});
   return net(Variable(x)).data();
@@ -95,16 +107,11 @@ double greatest_difference(const Array& a, const Array& b) {
   return most;
 }
 
-nn::Persistent* scale_of(nn::Link& link) {
-  struct Find : nn::MemberVisitor {
-    nn::Persistent* found = nullptr;
-    void persistent(std::string_view n, nn::Persistent& p) override {
-      if (n == "W_scale") found = &p;
-    }
-    using nn::MemberVisitor::persistent;
-  } find;
-  link.visit_members(find);
-  return find.found;
+// Null if the link has no scales.
+Array scale_of(const nn::Link& link) {
+  for (const nn::NamedParam& p : link.namedparams())
+    if (p.path == "/W_scale") return p.param.data();
+  return {};
 }
 
 }  // namespace
@@ -115,10 +122,10 @@ BOOST_AUTO_TEST_CASE(golden_values) { run_golden("torch_quantization", kFunction
 
 BOOST_AUTO_TEST_CASE(ties_zeros_and_tiny_weights) {
   // The scale of the first row is 1: ties go to even numbers, and the greatest weight to -128 or, cut off, 127.
-  const Array w = floats({-127.5f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f,  //
-                          127.5f, -2.5f, 126.5f, -126.5f, 0, 3.25f,  //
-                          0, 0, -0.0f, 0, 0, 0,                     //
-                          1e-44f, 0, -1e-44f, 0, 0, 0},
+  const Array w = floats({-127.5f, 0.5f,  1.5f,    2.5f,    -0.5f, -1.5f,  //
+                          127.5f,  -2.5f, 126.5f,  -126.5f, 0,     3.25f,  //
+                          0,       0,     -0.0f,   0,       0,     0,      //
+                          1e-44f,  0,     -1e-44f, 0,       0,     0},
                          {4, 6});
   const auto [v, scale] = nn::quantize_per_channel(w);
   BOOST_TEST(v.dtype() == Dtype::int8);
@@ -142,7 +149,8 @@ BOOST_AUTO_TEST_CASE(ties_zeros_and_tiny_weights) {
     BOOST_TEST(none.scale.size() == empty[0]);
   }
   // The transposed matrix in memory, and a wider dtype.
-  const nn::QuantizedWeight turned = nn::quantize_per_channel(autograd::transpose(autograd::astype(w, Dtype::float64)), 1);
+  const nn::QuantizedWeight turned =
+      nn::quantize_per_channel(autograd::transpose(autograd::astype(w, Dtype::float64)), 1);
   BOOST_TEST(same_bits(autograd::contiguous(autograd::transpose(turned.values)), v));
   BOOST_TEST(same_bits(nn::quantize_per_channel(autograd::transpose(w), -1).scale, scale));
 }
@@ -172,8 +180,7 @@ BOOST_AUTO_TEST_CASE(products_of_all_sizes) {
 }
 
 BOOST_AUTO_TEST_CASE(layers_of_a_network) {
-  autograd::seed(1);
-  Network net;
+  Network net = with_statistics(1);
   const Array x = random(kImages, 9), before = output(net, x);
   Network quantized = net;
   CHECK_LIST(nn::quantize_weights(quantized), Strings{"/conv/W", "/body/0/W", "/last/W"});
@@ -188,23 +195,23 @@ BOOST_AUTO_TEST_CASE(layers_of_a_network) {
   BOOST_TEST((difference > 0 && difference < 0.02), difference);
   // It computes what the rounded weights give.
   Network rounded = net;
-  for (const auto& [from, to] : {std::pair<nn::Parameter*, nn::Link*>(&rounded.conv.W, &quantized.conv),
-                                {&rounded.last.W, &quantized.last}}) {
+  for (const auto& [from, to] :
+       {std::pair<nn::Parameter*, nn::Link*>(&rounded.conv.W, &quantized.conv), {&rounded.last.W, &quantized.last}}) {
     const nn::QuantizedWeight q = nn::quantize_per_channel(from->data());
-    BOOST_TEST(same_bits(q.scale, scale_of(*to)->array()));
+    BOOST_TEST(same_bits(q.scale, scale_of(*to)));
     from->set_data(nn::dequantize(Variable(q.values), Variable(q.scale)).data());
   }
   auto& hidden = dynamic_cast<nn::Linear&>(rounded.body[0].as_link());
   const nn::QuantizedWeight q = nn::quantize_per_channel(hidden.W.data());
   hidden.W.set_data(nn::dequantize(Variable(q.values), Variable(q.scale)).data());
-  check_close(after, output(rounded, x), 1e-5, 1e-5, "rounded weights");
+  check_close(after, output(rounded, x), 1e-5, 1e-4, "rounded weights");
   // Again: nothing changes.
   const Array values_before = quantized.last.W.data();
   BOOST_TEST(nn::quantize_weights(quantized).size() == 3u);
   BOOST_TEST(same_bits(quantized.last.W.data(), values_before));
   // The same with a graph, on another path, and in copies.
   const auto test_mode = autograd::train_mode(false);
-  check_close(quantized(Variable(x)).data(), after, 1e-5, 1e-5, "with a graph");
+  check_close(quantized(Variable(x)).data(), after, 1e-5, 1e-4, "with a graph");
   for (const nn::CopyMode mode : {nn::CopyMode::share, nn::CopyMode::copy}) {
     Network copy = nn::copy(quantized, mode);
     check_close(output(copy, x), after, 0, 0, "copy");
@@ -231,7 +238,7 @@ BOOST_AUTO_TEST_CASE(memory) {
   nn::Linear layer(256, 128, {.nobias = true});
   const auto bytes = [&] {
     std::size_t n = std::size_t(layer.W.size()) * catena::itemsize(layer.W.dtype());
-    if (const nn::Persistent* s = scale_of(layer)) n += std::size_t(s->array().size()) * sizeof(float);
+    if (const Array s = scale_of(layer)) n += std::size_t(s.size()) * sizeof(float);
     return n;
   };
   const std::size_t before = bytes();
@@ -242,8 +249,7 @@ BOOST_AUTO_TEST_CASE(memory) {
 
 BOOST_AUTO_TEST_CASE(files) {
   const TemporaryFolder folder("quantized");
-  autograd::seed(2);
-  Network net, other, plain;
+  Network net = with_statistics(2), other, plain;
   const Array x = random(kImages, 3);
   nn::serializers::save_npz(folder / "float.npz", net, false);
   nn::quantize_weights(net);
@@ -273,8 +279,7 @@ BOOST_AUTO_TEST_CASE(files) {
 
 BOOST_AUTO_TEST_CASE(programs) {
   const TemporaryFolder folder("quantized_program");
-  autograd::seed(4);
-  Network net;
+  Network net = with_statistics(4);
   nn::quantize_weights(net);
   const Array x = random(kImages, 5), expected = output(net, x);
   const nn::onnx::Model model =
@@ -362,12 +367,23 @@ BOOST_AUTO_TEST_CASE(training_is_refused) {
   Variable loss = autograd::sum(net(x));
   BOOST_TEST(has(message_of<catena::RuntimeError>([&] { loss.backward(); }), "nn::quantize_weights() afterwards"));
   // Frozen weights are constants: what lies before and behind them is trained.
-  net.disable_update("*/W");
+  net.disable_update("*/W_scale");
   Variable frozen_loss = autograd::sum(net(x));
   frozen_loss.backward();
   BOOST_TEST(bool(net.bn.beta->grad()));
   BOOST_TEST(bool(x.grad()));
   BOOST_TEST(!bool(net.conv.W.grad()));
+  net.enable_update();
+  BOOST_TEST(!net.conv.W.requires_grad());
+  Variable again = autograd::sum(net(x));
+  BOOST_CHECK_THROW(again.backward(), catena::RuntimeError);
+  // Layers that were frozen before are constants.
+  Network frozen;
+  frozen.last.disable_update();
+  nn::quantize_weights(frozen, {.match = "/last"});
+  Variable y = autograd::sum(frozen(x));
+  y.backward();
+  BOOST_TEST(bool(frozen.conv.W.grad()));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_pass_frozen_weights) {
@@ -378,7 +394,7 @@ BOOST_AUTO_TEST_CASE(gradients_pass_frozen_weights) {
   const Variable in(x);
   Variable y = autograd::sum(layer(in));
   y.backward();
-  const Doubles w = values(layer.W.data()), s = values(scale_of(layer)->array()), g = values(in.grad());
+  const Doubles w = values(layer.W.data()), s = values(scale_of(layer)), g = values(in.grad());
   for (std::size_t k = 0; k < 5; ++k) {
     double expected = 0;
     for (std::size_t o = 0; o < 3; ++o) expected += w[o * 5 + k] * s[o];
@@ -397,7 +413,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     BOOST_TEST(has(message_of<catena::ValueError>([&] { nn::quantize_weights(net); }),
                    "/last/W: quantize_per_channel: the weights of channel 1 have NaN or infinity"));
     BOOST_TEST(net.conv.W.dtype() == Dtype::float32);  // nothing has changed
-    BOOST_TEST(scale_of(net.conv) == nullptr);
+    BOOST_TEST(!bool(scale_of(net.conv)));
   }
   Network net;
   BOOST_TEST(has(message_of<catena::KeyError>([&] { nn::quantize_weights(net, {.match = "head/*"}); }),
@@ -420,6 +436,10 @@ BOOST_AUTO_TEST_CASE(errors) {
   nn::quantize_weights(net);
   Network target;
   BOOST_TEST(has(message_of<catena::TypeError>([&] { target.copyparams(net); }), "the parameter /conv/W is int8"));
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { net.copyparams(target); }), "no parameter /conv/W_scale"));
+  nn::quantize_weights(target);
+  target.copyparams(net);
+  BOOST_TEST(same_bits(output(target, random(kImages, 2)), output(net, random(kImages, 2))));
   BOOST_TEST(has(message_of<catena::TypeError>([&] { net.last.add_hook(nn::link_hooks::SpectralNormalization()); }),
                  "W is int8: delete_hook() before nn::quantize_weights()"));
   Network hooked;
@@ -431,8 +451,7 @@ BOOST_AUTO_TEST_CASE(errors) {
 BOOST_AUTO_TEST_CASE(on_another_device) {
   const std::optional<autograd::Device> other = other_device();
   if (!other) return;
-  autograd::seed(6);
-  Network net;
+  Network net = with_statistics(6);
   nn::quantize_weights(net);
   const Array x = random(kImages, 7), expected = output(net, x);
   net.to_device(*other);
