@@ -27,43 +27,58 @@ struct Task {
 
 template <int bytes> struct Vector { typedef float V __attribute__((vector_size(bytes))); };
 
-template <int bytes, int rows> CATENA_INLINE void outputs_of(const Task& t, std::int64_t begin, std::int64_t end) {
+// Computes the outputs from `first` on, `together` at a time, so that rows of x are read once for all of them.
+template <int bytes, int rows, int together> CATENA_INLINE void tile(const Task& t, std::int64_t first) {
   using V = typename Vector<bytes>::V;
   constexpr int L = bytes / int(sizeof(float)), vectors = int(kBlock) / L;
-  constexpr int chains = rows == 1 ? 4 : 2;  // sums that do not wait for each other
-  for (std::int64_t o = begin; o < end; ++o) {
-    const std::int8_t* const w = t.w + o * t.k;
-    V acc[rows][chains] = {};
-    const auto add = [&](const std::int8_t* from, std::int64_t p) __attribute__((always_inline)) {
-      alignas(64) float block[kBlock];
-      for (int i = 0; i < int(kBlock); ++i) block[i] = float(from[i]);
+  constexpr int chains = rows == 1 ? 4 : rows == 2 ? 2 : 1;  // sums that do not wait for each other
+  const std::int8_t* const w = t.w + first * t.k;
+  V acc[together][rows][chains] = {};
+  // Adds the products of a block of weights for each output, which are `step` apart.
+  const auto add = [&](const std::int8_t* from, std::int64_t step, std::int64_t p) __attribute__((always_inline)) {
+    alignas(64) float block[together][kBlock];
+    for (int o = 0; o < together; ++o)
+      for (int i = 0; i < int(kBlock); ++i) block[o][i] = float(from[o * step + i]);
 #pragma GCC unroll 16
-      for (int v = 0; v < vectors; ++v) {
-        V weights;
-        std::memcpy(&weights, block + v * L, bytes);
+    for (int v = 0; v < vectors; ++v)
 #pragma GCC unroll 4
-        for (int r = 0; r < rows; ++r) {
-          V x;
-          std::memcpy(&x, t.x + r * t.pitch + p + v * L, bytes);
-          acc[r][v % chains] += weights * x;
+      for (int r = 0; r < rows; ++r) {
+        V x;
+        std::memcpy(&x, t.x + r * t.pitch + p + v * L, bytes);
+#pragma GCC unroll 2
+        for (int o = 0; o < together; ++o) {
+          V weights;
+          std::memcpy(&weights, block[o] + v * L, bytes);
+          acc[o][r][v % chains] += weights * x;
         }
       }
-    };
-    std::int64_t p = 0;
-    for (; p + kBlock <= t.k; p += kBlock) add(w + p, p);
-    if (p < t.k) {
-      std::int8_t last[kBlock] = {};
-      std::memcpy(last, w + p, std::size_t(t.k - p));
-      add(last, p);
-    }
+  };
+  std::int64_t p = 0;
+  for (; p + kBlock <= t.k; p += kBlock) add(w + p, t.k, p);
+  if (p < t.k) {
+    std::int8_t last[together * kBlock] = {};
+    for (int o = 0; o < together; ++o) std::memcpy(last + o * kBlock, w + o * t.k + p, std::size_t(t.k - p));
+    add(last, kBlock, p);
+  }
+#pragma GCC unroll 2
+  for (int o = 0; o < together; ++o)
+#pragma GCC unroll 4
     for (int r = 0; r < rows; ++r) {
-      V sum = acc[r][0];
-      for (int c = 1; c < chains; ++c) sum += acc[r][c];
+      V sum = acc[o][r][0];
+#pragma GCC unroll 4
+      for (int c = 1; c < chains; ++c) sum += acc[o][r][c];
       float total = 0;
       for (int l = 0; l < L; ++l) total += sum[l];
-      t.y[r * t.outputs + o] = total * t.scale[o] + (t.b != nullptr ? t.b[o] : 0.0f);
+      const std::int64_t at = first + o;
+      t.y[r * t.outputs + at] = total * t.scale[at] + (t.b != nullptr ? t.b[at] : 0.0f);
     }
-  }
+}
+
+template <int bytes, int rows> CATENA_INLINE void outputs_of(const Task& t, std::int64_t begin, std::int64_t end) {
+  constexpr int together = rows == 1 ? 1 : 2;
+  for (; begin + together <= end; begin += together) tile<bytes, rows, together>(t, begin);
+  if constexpr (together > 1)
+    if (begin < end) tile<bytes, rows, 1>(t, begin);
 }
 
 using Loop = void (*)(const Task&, std::int64_t begin, std::int64_t end);

@@ -26,7 +26,8 @@ void put_back() noexcept {
 
 namespace {
 void check_floating(const std::string& hook, const std::string& name, const Parameter& W) {
-  catena::check<catena::TypeError>(!W.is_initialized() || catena::is_floating(W.dtype()), hook, name, " is ", W.dtype(),
+  if (!W.is_initialized()) return;
+  catena::check<catena::TypeError>(catena::is_floating(W.dtype()), hook, name, " is ", W.dtype(),
                                    ": delete_hook() before nn::quantize_weights()");
 }
 }  // namespace
