@@ -21,7 +21,7 @@ import tempfile
 import time
 import warnings
 
-SYSTEM_LIBRARIES = re.compile(r'(linux-vdso|ld-linux|lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|z|gfortran|quadmath)\.so)')
+SYSTEM_LIBRARIES = re.compile(r'(linux-vdso|ld-linux|lib(c|m|mvec|dl|rt|pthread|stdc\+\+|gcc_s|gomp|z|gfortran|quadmath)\.so)')
 
 
 def small_network(torch):
@@ -60,7 +60,7 @@ def exported(name, folder):
 def timed(run):
     """A contender whose rounds are measured here: (seconds per call, for a number of calls), and its result."""
     def round_of(calls):
-        for _ in range(max(calls // 10, 1)):
+        for _ in range(max(calls // 10, 10)):  # TorchScript compiles in the first calls
             run()
         begin = time.perf_counter()
         for _ in range(calls):

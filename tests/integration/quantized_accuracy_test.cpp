@@ -19,10 +19,10 @@ datasets::Mnist images() {
     std::cout << "generated images, because there are none in CATENA_TEST_DATA/mnist\n";
     return datasets::generated_mnist(6000, 1000);
   }
-  const std::string before = datasets::get_dataset_root();
-  datasets::set_dataset_root(data);
+  const std::string before = get_dataset_root();
+  set_dataset_root(data);
   datasets::Mnist mnist = datasets::mnist();
-  datasets::set_dataset_root(before);
+  set_dataset_root(before);
   return mnist;
 }
 
