@@ -1,5 +1,6 @@
 #include <catena/nn/links/quantization.h>
 
+#include <catena/autograd/function_options.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/convolution_nd.h>
@@ -55,6 +56,8 @@ Variable internal::scale_of(Link& link) {
   link.visit_members(scale);
   catena::check<catena::RuntimeError>(scale.found != nullptr, "Link", "W is int8, but there is no ", kScaleName,
                                       ": weights become int8 by nn::quantize_weights()");
+  // A graph that is written to a file has the operators of constants, such as frozen scales, as values only.
+  if (autograd::internal::wants_elementary_nodes()) return Variable(scale.found->data());
   return *scale.found;
 }
 

@@ -1,6 +1,7 @@
 // Weights of 8 bits: values of torch.ao, layers, files, ONNX, errors.
 #include <catena/nn/links/quantization.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -292,6 +293,11 @@ BOOST_AUTO_TEST_CASE(programs) {
       BOOST_TEST(n.find("axis")->i == 0);
     }
   BOOST_TEST(dequantized == 3);
+  Network frozen = net;
+  frozen.disable_update();
+  const nn::onnx::Model of_constants = nn::onnx::export_model(frozen, Variable(x));
+  BOOST_TEST(std::count_if(of_constants.graph->node.begin(), of_constants.graph->node.end(),
+                           [](const nn::onnx::Node& n) { return n.op_type == "DequantizeLinear"; }) == 3);
   std::size_t int8s = 0;
   for (const nn::onnx::Tensor& t : model.graph->initializer)
     if (t.name == "last/W") {
