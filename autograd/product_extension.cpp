@@ -3,5 +3,6 @@
 namespace autograd {
 
 ProductExtension::~ProductExtension() = default;
+QuantizedProductExtension::~QuantizedProductExtension() = default;
 
 }  // namespace autograd

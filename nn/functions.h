@@ -16,5 +16,6 @@
 #include <catena/nn/functions/objects.h>
 #include <catena/nn/functions/pooling.h>
 #include <catena/nn/functions/probability_loss.h>
+#include <catena/nn/functions/quantization.h>
 #include <catena/nn/functions/recurrent.h>
 #include <catena/nn/functions/similarity.h>

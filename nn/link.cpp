@@ -292,11 +292,18 @@ void Link::zerograds() {
     if (p.data()) p.zerograd();
 }
 
+// True for the values of weights that nn::quantize_weights() has rounded; they mean nothing without their scales.
+static bool is_int8(const Parameter& p) { return p.is_initialized() && p.dtype() == Dtype::int8; }
+
 void Link::copyparams(const Link& from) {
   const std::vector<Pairing> pairs = paired("Link.copyparams", *this, from);
-  for (const Pairing& p : pairs)  // no parameter is copied unless all can be copied
+  for (const Pairing& p : pairs) {  // no parameter is copied unless all can be copied
+    check<TypeError>(!p.source->is_initialized() || is_int8(*p.source) == is_int8(*p.target), "Link.copyparams",
+                     "the parameter ", p.path, " is int8 in one of the links only, without its scales in the other ",
+                     "one: call nn::quantize_weights() for both");
     check<KeyError>(p.source->is_initialized() || !p.target->is_initialized(), "Link.copyparams", "the parameter ",
                     p.path, " of the source has no data yet");
+  }
   for (const Pairing& p : pairs) {
     if (!p.source->is_initialized()) continue;
     if (p.target->is_initialized()) autograd::copy_across(p.target->data(), p.source->data());
@@ -322,11 +329,26 @@ std::int64_t Link::count_params() const {
 
 namespace {
 
+// Checks that a file has int8 weights for a parameter if and only if the parameter is int8.
+void check_quantization(const Serializer& s, std::string_view name, const Parameter& p) {
+  if (s.is_writer()) return;
+  const bool quantized = is_int8(p), has_scale = s.contains(std::string(name) + "_scale");
+  if (quantized == has_scale || !s.contains(name)) return;
+  const auto stored = s.stored(name);
+  check<ValueError>(!stored || (stored->dtype == Dtype::int8) == quantized, "load", "the parameter ", name, " of ",
+                    s.path(),
+                    quantized ? " is int8 and that of the file is not: load before nn::quantize_weights()"
+                              : " is int8 in the file: call nn::quantize_weights() before the file is loaded");
+}
+
 // Saves or loads the link's own entries.
 class MembersIO final : public MemberVisitor {
  public:
   MembersIO(Serializer& s, const Link& link) : s_(s), link_(link) {}
-  void parameter(std::string_view name, Parameter& p) override { s_(name, p); }
+  void parameter(std::string_view name, Parameter& p) override {
+    check_quantization(s_, name, p);
+    s_(name, p);
+  }
   void persistent(std::string_view name, Persistent& a) override {
     Array array = a.array();
     s_(name, array);
@@ -545,7 +567,7 @@ void set_updates(const Link& l, const char* op, std::string_view pattern, bool e
   bool any = all;
   for_parameters(l, [&](const std::string& at, Parameter& p) {
     if (!all && !path_matches(pattern, at)) return;
-    p.set_requires_grad(enabled);
+    if (!enabled || !is_int8(p)) p.set_requires_grad(enabled);  // int8 weights never have gradients
     any = true;
   });
   check<KeyError>(any, op, "there is no parameter at or below ", pattern);

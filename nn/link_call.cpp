@@ -47,7 +47,7 @@ void rethrow_at(const Link& link, std::string_view type, const std::string& deta
 }
 
 std::string dtype_detail(const Variable& x, const Parameter& W) {
-  if (!x || !x.data() || !W.is_initialized() || x.dtype() == W.dtype()) return {};
+  if (!x || !x.data() || !W.is_initialized() || x.dtype() == W.dtype() || !catena::is_floating(W.dtype())) return {};
   return catena::concat("x is ", x.dtype(), ", W ", W.dtype(), ": x.astype(", W.dtype(), ")");
 }
 

@@ -31,6 +31,7 @@
 #include <catena/nn/links/parameter.h>
 #include <catena/nn/links/per_example_grads.h>
 #include <catena/nn/links/prelu.h>
+#include <catena/nn/links/quantization.h>
 #include <catena/nn/links/sampling_losses.h>
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>

@@ -133,6 +133,8 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   }
   if (name == AttentionExtension::kName) return device.kind == Device::Kind::cpu ? &cpu_attention_extension() : nullptr;
   if (name == ProductExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_product_extension() : nullptr;
+  if (name == QuantizedProductExtension::kName)
+    return device.kind == Device::Kind::cpu ? &cpu_quantized_product_extension() : nullptr;
   if (name == LinalgExtension::kName) return ndarray_linalg_extension(device);
   return nullptr;
 }

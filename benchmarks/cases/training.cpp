@@ -98,6 +98,31 @@ template <class Model> Ready outputs(const Parameters& p) {
       });
 }
 
+// A layer with weights of 8 bits, or with the floating weights that these stand for.
+template <bool int8> Ready layer(const Parameters& p) {
+  const auto inputs = int(p.at("inputs")), outputs = int(p.at("outputs"));
+  struct Set {
+    std::shared_ptr<nn::Linear> layer;
+    nd::Array x;
+  };
+  return rotating(
+      p,
+      [&](std::int64_t seed) {
+        Set s{std::make_shared<nn::Linear>(inputs, outputs), uniform({p.at("batch"), inputs}, 2 * seed, -1)};
+        initialize(*s.layer, 2 * seed + 1);
+        if (int8) nn::quantize_weights(*s.layer);
+        else {
+          const auto [values, scale] = nn::quantize_per_channel(s.layer->W.data());
+          s.layer->W.set_data(nn::dequantize(Variable(values), autograd::as_variable(scale)).data());
+        }
+        return s;
+      },
+      [](const Set& s) {
+        const auto mode = autograd::using_config({.train = false, .enable_backprop = false});
+        return nd::Array((*s.layer)(s.x).data());
+      });
+}
+
 // Parameters with at most a fifth of the limit in total, because an update accesses four arrays of that size.
 Parameters parameters(Draw& draw) {
   const std::int64_t n = std::max<std::int64_t>(10, draw.elements() / 5);
@@ -167,6 +192,14 @@ const Cases cases{
      {{"batch", 2}, {"width", 2}, {"sets", 1}},
      outputs<ResNet18>,
      with_width<inferred>},
+    {"inference/int8_linear",
+     {{"batch", 1}, {"inputs", 4096}, {"outputs", 4096}, {"sets", 4}},
+     {{"batch", 2}, {"inputs", 70}, {"outputs", 5}, {"sets", 2}},
+     layer<true>},
+    {"inference/float32_linear",
+     {{"batch", 1}, {"inputs", 4096}, {"outputs", 4096}, {"sets", 4}},
+     {{"batch", 2}, {"inputs", 70}, {"outputs", 5}, {"sets", 2}},
+     layer<false>},
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 // test: ../test_export_network_cpu/network.onnx
 // prints: x -> .*
 // prints: class [0-9] +[0-9.]+
+#include <chrono>
 #include <cstdio>
 #include <string>
 
@@ -21,7 +22,13 @@ int main(int argc, char** argv) try {
   const nn::Program network(argv[1]);
   const nd::Array x = argc > 2 ? nd::load(argv[2]) : nd::ones({1, 1, 28, 28}, nd::float32);
   std::printf("%s -> %s\n", network.input_names()[0].c_str(), network.output_names()[0].c_str());
-  for (int calls = argc > 3 ? std::stoi(argv[3]) : 0; calls > 0; --calls) network(x);
+  if (const int calls = argc > 3 ? std::stoi(argv[3]) : 0; calls > 0) {
+    for (int k = 0; k <= calls / 10; ++k) network(x);
+    const auto start = std::chrono::steady_clock::now();
+    for (int k = 0; k < calls; ++k) network(x);
+    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - start;
+    std::printf("%.4f ms per call\n", time.count() / calls);
+  }
   const nd::Array y = nd::Array(network(x))(0);
   const nd::Array best = nd::argsort(-y);
   for (int k = 0; k < 3; ++k) std::printf("class %d  %.4f\n", int(best(k)), double(y(best(k))));

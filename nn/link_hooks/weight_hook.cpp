@@ -24,10 +24,19 @@ void put_back() noexcept {
 
 }  // namespace
 
+namespace {
+void check_floating(const std::string& hook, const std::string& name, const Parameter& W) {
+  if (!W.is_initialized()) return;
+  catena::check<catena::TypeError>(catena::is_floating(W.dtype()), hook, name, " is ", W.dtype(),
+                                   ": delete_hook() before nn::quantize_weights()");
+}
+}  // namespace
+
 void WeightHook::prepare(Link&, const Variable&) const {}
 
 void WeightHook::added(Link& link) {
   const Parameter& W = link.param(weight_name_);
+  check_floating(name(), weight_name_, W);
   if (!W.is_initialized()) return;
   axis_of(link, W);
   prepare(link, W);
@@ -35,6 +44,7 @@ void WeightHook::added(Link& link) {
 
 void WeightHook::forward_preprocess(Link& link, const Variables& args) {
   Parameter& W = link.param(weight_name_);
+  check_floating(name(), weight_name_, W);
   if (!W.is_initialized()) {
     const auto no_graph = autograd::no_backprop_mode();
     const auto test_mode = autograd::train_mode(false);

@@ -5,6 +5,7 @@
 #include <catena/nn/functions/connection/geometry.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
+#include <catena/nn/links/quantized_weight.h>
 
 namespace nn {
 
@@ -38,7 +39,7 @@ Variable Convolution2D::operator()(const Variable& x) {
       internal::check_ndim(x, 4);
       W.initialize({out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize.y, ksize.x});
     }
-    return called(convolution_2d(x, W, handle_of(b), geometry));
+    return called(convolution_2d(x, internal::weight_of(*this, W), handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "Convolution2D", filter_detail(x, W, 1, geometry.groups));
   }

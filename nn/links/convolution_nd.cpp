@@ -3,6 +3,7 @@
 #include <catena/nn/functions/connection/geometry.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
+#include <catena/nn/links/quantized_weight.h>
 
 namespace nn {
 
@@ -57,7 +58,7 @@ Variable ConvolutionND::operator()(const Variable& x) {
       internal::check_ndim(x, 2 + ndim);
       W.initialize(filter_shape(out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize));
     }
-    return called(convolution_nd(x, W, handle_of(b), geometry));
+    return called(convolution_nd(x, internal::weight_of(*this, W), handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "ConvolutionND", filter_detail(x, W, 1, geometry.groups));
   }

@@ -5,8 +5,10 @@
 
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/warning.h>
+#include <catena/nn/functions/quantization.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
+#include <catena/nn/links/quantized_weight.h>
 
 namespace nn {
 
@@ -55,7 +57,9 @@ Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) 
       if (x.ndim() > 2 && !kept_of_call) check_flattening(x, out_size);
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
-    return called(linear(x, W, internal::handle_of(b), kept_of_call));
+    const Variable bias = internal::handle_of(b);
+    if (internal::is_quantized(W)) return called(quantized_linear(x, W, internal::scale_of(*this), bias, kept_of_call));
+    return called(linear(x, W, bias, kept_of_call));
   } catch (...) {
     std::string detail;
     if (x && W.is_initialized()) {

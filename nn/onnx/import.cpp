@@ -277,10 +277,10 @@ void ImportedModel::visit_declared(MemberVisitor& v) {
   for (auto& [name, parameter] : parameters_) v.parameter(name, parameter);
   for (auto& [name, persistent] : persistents_) v.persistent(name, persistent);
 }
-// Integers stay on the host, where shapes are computed.
+// Integers stay on the host, where shapes are computed, except for weights of 8 bits.
 void ImportedModel::on_device_changed() {
   for (Array& a : constants_)
-    if (catena::is_floating(a.dtype())) a = autograd::to_device(a, device());
+    if (catena::is_floating(a.dtype()) || a.dtype() == Dtype::int8) a = autograd::to_device(a, device());
 }
 
 std::vector<Variable> ImportedModel::initial_values(const Variables& inputs) const {

@@ -107,8 +107,69 @@ class Fusion {
   std::vector<Tensor> made_;
 };
 
+class QuantizedProducts {
+ public:
+  explicit QuantizedProducts(Graph& graph) : graph_(graph) {
+    for (const Tensor& t : graph.initializer) initializers_.emplace(t.name, &t);
+    for (const Node& node : graph.node)
+      for (const std::string& name : node.input) ++readers_[name];
+    for (const ValueInfo& v : graph.output) ++readers_[v.name];
+  }
+
+  int run() {
+    std::unordered_map<std::string, const Node*> weights;  // by their output
+    for (const Node& node : graph_.node)
+      if (is_weight(node)) weights[node.output[0]] = &node;
+    std::unordered_set<std::string> gone;
+    for (Node& node : graph_.node) {
+      if (!is_layer(node)) continue;
+      const auto found = weights.find(node.input[1]);
+      if (found == weights.end()) continue;
+      gone.insert(found->first);
+      node.input.resize(3);
+      node.input.push_back(found->second->input[1]);
+      node.input[1] = found->second->input[0];
+    }
+    std::erase_if(graph_.node, [&](const Node& n) { return n.output.size() == 1 && gone.contains(n.output[0]); });
+    return int(gone.size());
+  }
+
+ private:
+  // int8 rows with a scale for each.
+  bool is_weight(const Node& node) const {
+    if (node.op_type != "DequantizeLinear" || !node.domain.empty() || node.input.size() != 2 ||
+        node.output.size() != 1 || readers_.at(node.output[0]) != 1 || number(node, "axis", 1) != 0)
+      return false;
+    const auto values = initializers_.find(node.input[0]), scale = initializers_.find(node.input[1]);
+    if (values == initializers_.end() || scale == initializers_.end()) return false;
+    const Tensor &W = *values->second, &s = *scale->second;
+    return W.data_type == DataType::int8 && W.dims.size() == 2 && s.data_type == DataType::float_ &&
+           s.dims.size() == 1 && s.dims[0] == W.dims[0];
+  }
+  // x W^T + b
+  bool is_layer(const Node& node) const {
+    if (node.op_type != "Gemm" || !node.domain.empty() || node.input.size() < 2 || node.input.size() > 3) return false;
+    if (number(node, "transA", 0) != 0 || number(node, "transB", 0) != 1 || number(node, "alpha", 1) != 1 ||
+        number(node, "beta", 1) != 1)
+      return false;
+    if (node.input.size() < 3 || node.input[2].empty()) return true;
+    const auto bias = initializers_.find(node.input[2]);
+    return bias != initializers_.end() && bias->second->dims.size() == 1;
+  }
+  static double number(const Node& node, std::string_view name, double otherwise) {
+    const Attribute* const a = node.find(name);
+    if (a == nullptr) return otherwise;
+    return a->type == Attribute::Type::int_ ? double(a->i) : double(a->f);
+  }
+
+  Graph& graph_;
+  std::unordered_map<std::string, const Tensor*> initializers_;
+  std::unordered_map<std::string, int> readers_;
+};
+
 }  // namespace
 
+int fuse_quantized_products(Model& model) { return model.graph ? QuantizedProducts(*model.graph).run() : 0; }
 int fuse_batch_normalization(Model& model) { return model.graph ? Fusion(*model.graph).run() : 0; }
 
 }  // namespace nn::onnx::importing

@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/operators.h>
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/quantization.h>
 #include <catena/nn/onnx/import_windows.h>
 
 namespace nn::onnx::importing {
@@ -35,6 +36,8 @@ Variables matmul(Call c) {
 
 Variables gemm(Call c) {
   const Variable& a = c.input(0);
+  // import_fuse.h: weights of 8 bits with their scales behind the bias.
+  if (c.has(3)) return {nn::quantized_linear(a, beside(c.input(1), a), beside(c.input(3), a), c.optional(2))};
   const Variable b = beside(c.input(1), a);
   if (!is_floating(a)) c.unsupported("products of ", a.dtype(), " are not imported");
   const bool transa = c.integer("transA", 0) != 0, transb = c.integer("transB", 0) != 0;
@@ -137,9 +140,32 @@ Variables transposed_convolution(Call c) {
   return {y};
 }
 
+// (x - zero point) scale, with one scale and zero point for all elements or for each index of an axis.
+Variables dequantize_linear(Call c) {
+  const auto [x, scale] = on_one_device(c.input(0), c.input(1));
+  if (c.integer("block_size", 0) != 0) c.unsupported("scales of blocks are not imported");
+  const auto along = [&](const Variable& v) {
+    if (v.ndim() == 0 || v.size() == 1) return autograd::reshape(v, {});
+    Shape shape = Shape::filled(x.ndim(), 1);
+    const int axis = c.axis(c.integer("axis", 1), x.ndim());
+    if (v.ndim() != 1 || v.shape(0) != x.shape(axis))
+      c.refuse("its input has the shape ", x.shape(), ", its scale or zero point ", v.shape());
+    shape[axis] = v.shape(0);
+    return autograd::reshape(v, shape);
+  };
+  if (!c.has(2) && x.dtype() == Dtype::int8 && scale.ndim() == 1 && scale.size() > 1)
+    return {nn::dequantize(x, scale, c.axis(c.integer("axis", 1), x.ndim()))};
+  Variable wide = cast_to(x, scale.dtype());
+  if (c.has(2)) wide = wide - along(cast_to(beside(c.input(2), x), scale.dtype()));
+  return {wide * along(scale)};
+}
+
 constexpr std::array kOperators = {
-    Operator{"Conv", convolution}, Operator{"ConvTranspose", transposed_convolution},
-    Operator{"Einsum", einsum},    Operator{"Gemm", gemm},
+    Operator{"Conv", convolution},
+    Operator{"ConvTranspose", transposed_convolution},
+    Operator{"DequantizeLinear", dequantize_linear, 1u << 2, 1u << 1},
+    Operator{"Einsum", einsum},
+    Operator{"Gemm", gemm, 0, 1u << 3},
     Operator{"MatMul", matmul},
 };
 

@@ -202,6 +202,14 @@ void linear(CallView& c) {
   c.set(c.b.node("Gemm", operands, {attribute("transB", 1)}));
 }
 
+// Scales are float32 before opset 19, and so is the result.
+void dequantize(CallView& c) {
+  const Dtype scale = c.input_dtype(1);
+  const std::string y = c.b.node("DequantizeLinear", {c.input(0), cast_to(c.b, c.input(1), scale, Dtype::float32)},
+                                 {attribute("axis", c.integer("axis"))});
+  c.set(cast_to(c.b, y, Dtype::float32, scale));
+}
+
 void softmax(CallView& c) { c.set(c.b.node("Softmax", {c.input(0)}, {attribute("axis", c.integer("axis"))})); }
 void log_softmax(CallView& c) { c.set(c.b.node("LogSoftmax", {c.input(0)}, {attribute("axis", c.integer("axis"))})); }
 
@@ -297,6 +305,7 @@ constexpr Operators kNetworksTable[] = {
     {"Col2Im", "ConvTranspose", col2im},
     {"Convolution", "Cast, Conv", convolution},
     {"Deconvolution", "Cast, ConvTranspose", deconvolution},
+    {"Dequantize", "Cast, DequantizeLinear", dequantize},
     {"Dropout", "Dropout", dropout},
     {"Im2Col", "Conv", im2col},
     {"LSTM", "Add, Concat, Mul, Reshape, Sigmoid, Slice, Split, Squeeze, Tanh", lstm},

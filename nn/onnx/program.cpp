@@ -10,7 +10,10 @@ namespace {
 
 onnx::ImportedModel loaded(const std::string& path, const ProgramOptions& options) {
   onnx::Model model = onnx::read(path);
-  if (options.fuse) onnx::importing::fuse_batch_normalization(model);
+  if (options.fuse) {
+    onnx::importing::fuse_batch_normalization(model);
+    onnx::importing::fuse_quantized_products(model);
+  }
   onnx::ImportedModel result(std::move(model), catena::io_context("Program", path));
   if (options.device) result.to_device(*options.device);
   return result;

@@ -29,7 +29,9 @@ void export_program(const std::string& path, M&& model, const autograd::Variable
 
 struct ProgramOptions {
   std::optional<autograd::Device> device = {};  // default: that of the backend
-  bool fuse = true;                             // batch normalization becomes a part of the convolution before it
+  // Batch normalization becomes a part of the convolution before it, and layers are computed with weights of 8 bits as
+  // they are.
+  bool fuse = true;
 };
 
 // A network from a file that computes without gradients. Several threads may call it at a time.

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 import data
 import torch_derivatives
 import torch_gradients
+import torch_quantized
 import torch_training
 from protocol import Case, rotating, serve
 from torch_base import device, dtype, fingerprint, input, labels, synchronize, uniform
@@ -406,6 +407,7 @@ table = {
     "random/normal": sampler(torch.randn),
     **torch_derivatives.table,
     **torch_gradients.table,
+    **torch_quantized.table,
     **torch_training.table,
 }
 

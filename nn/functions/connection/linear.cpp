@@ -1,6 +1,7 @@
 // Products with weights: linear and bilinear maps, and the selection of rows.
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
@@ -13,6 +14,7 @@
 #include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/quantization.h>
 
 namespace nn {
 
@@ -118,9 +120,10 @@ Variable flat_linear(const Variable& x, const Variable& W, const Variable& b) {
   return apply_node<LinearFunction>(inputs, autograd::internal::graph_mode_of(inputs).graph)[0];
 }
 
-}  // namespace
-
-Variable linear(const Variable& x, const Variable& W, const Variable& b, std::optional<int> n_batch_axes) {
+// Calls flat(x as a matrix) and returns its result with the axes of x that are kept. `flat` flattens all axes but the
+// first.
+template <class Flat>
+Variable with_batch_axes(const Variable& x, const Variable& W, std::optional<int> n_batch_axes, const Flat& flat) {
   if (x && W && x.ndim() > 2 && W.ndim() == 2 && !n_batch_axes) {
     const std::int64_t last = x.shape(x.ndim() - 1), features = features_of(x.shape());
     if (last == W.shape(1) && features != last)
@@ -129,20 +132,66 @@ Variable linear(const Variable& x, const Variable& W, const Variable& b, std::op
                                                " but the first are flattened; with n_batch_axes = -1 W is applied to "
                                                "the last axis\n"));
   }
-  if (!n_batch_axes || !x || x.ndim() < 2) return flat_linear(x, W, b);
+  if (!n_batch_axes || !x || x.ndim() < 2) return flat(x);
   const int kept = *n_batch_axes < 0 ? x.ndim() + *n_batch_axes : *n_batch_axes;
   catena::check<catena::ValueError>(kept >= 1 && kept < x.ndim(), "linear", "n_batch_axes is ", *n_batch_axes,
                                     " for x ", x.shape(), "; it must leave an axis on either side");
-  if (kept == 1) return flat_linear(x, W, b);
+  if (kept == 1) return flat(x);
   Shape batch;
   std::int64_t rows = 1, columns = 1;
   for (int a = 0; a < x.ndim(); ++a) {
     (a < kept ? rows : columns) *= x.shape(a);
     if (a < kept) batch.push_back(x.shape(a));
   }
-  const Variable y = flat_linear(reshape(x, {rows, columns}), W, b);
+  const Variable y = flat(reshape(x, {rows, columns}));
   batch.push_back(y.shape(1));
   return reshape(y, batch);
+}
+
+// The product of few rows with int8 weights, without a graph.
+class QuantizedLinear final : public FunctionNode {
+ public:
+  std::string label() const override { return "QuantizedLinear"; }
+  std::string_view input_names() const override { return "x W scale b"; }
+
+  void check_type_forward(const TypeInfoTuple& in_types) const override {
+    using namespace autograd::type_check;
+    expect(in_types.size() >= 3, in_types.size() <= 4);
+    expect(in_types[0].dtype.kind() == 'f', in_types[1].dtype == Dtype::int8, in_types[2].dtype.kind() == 'f');
+    expect(in_types[0].ndim >= 2, in_types[1].ndim == 2, in_types[2].ndim == 1);
+    expect(variable(features_of(in_types.shape(0)), "prod(in_types[0].shape[1:])") == in_types[1].shape[1],
+           in_types[2].shape[0] == in_types[1].shape[0]);
+    if (in_types.count() == 4)
+      expect(in_types[3].dtype == in_types[0].dtype, in_types[3].ndim == 1,
+             in_types[3].shape[0] == in_types[1].shape[0]);
+  }
+  Arrays forward(const Arrays& in) override {
+    const Array x = autograd::contiguous(autograd::reshape(in[0], {in[0].shape(0), in[1].shape(1)}));
+    const Array b = in.size() == 4 ? in[3] : Array();
+    auto* const products = x.backend().extension<autograd::QuantizedProductExtension>(x.device());
+    if (products != nullptr)
+      if (const Array y = products->linear(x, in[1], in[2], b)) return {y};
+    const autograd::ModeScope no_graph = autograd::no_backprop_mode();
+    return {
+        flat_linear(Variable(x), dequantize(Variable(in[1]), Variable(in[2])), b ? Variable(b) : Variable()).data()};
+  }
+};
+
+}  // namespace
+
+Variable linear(const Variable& x, const Variable& W, const Variable& b, std::optional<int> n_batch_axes) {
+  return with_batch_axes(x, W, n_batch_axes, [&](const Variable& rows) { return flat_linear(rows, W, b); });
+}
+
+Variable quantized_linear(const Variable& x, const Variable& W, const Variable& scale, const Variable& b,
+                          std::optional<int> n_batch_axes) {
+  return with_batch_axes(x, W, n_batch_axes, [&](const Variable& rows) {
+    Variables inputs{rows, W, scale};
+    if (b) inputs.push_back(b);
+    if (autograd::internal::graph_mode_of(inputs).graph || autograd::internal::wants_elementary_nodes())
+      return flat_linear(rows, dequantize(W, scale), b);
+    return apply_node<QuantizedLinear>(inputs)[0];
+  });
 }
 
 namespace {

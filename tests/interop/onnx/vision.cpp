@@ -151,6 +151,13 @@ void add_vision(Writer& w) {
   add_batches(w, "volumes", Volumes(), {2, 2, 6, 6, 7});
   add_batches(w, "signals", Signals(), {2, 2, 21});
   add_batches(w, "unet", UNet(), {2, 1, 8, 8});
+  LeNet lenet = ready(LeNet(), {random({2, 1, 17, 18})});
+  nn::quantize_weights(lenet);
+  w.add("quantized_lenet", lenet, {{random({2, 1, 17, 18})}, {random({1, 1, 17, 18})}, {random({5, 1, 17, 18})}},
+        dynamic_batch());
+  Volumes volumes = ready(Volumes(), {random({2, 2, 6, 6, 7})});
+  nn::quantize_weights(volumes);
+  w.add("quantized_volumes", volumes, {{random({2, 2, 6, 6, 7})}}, {.opset_version = 21});
   UNet unet = ready(UNet(), {random({1, 1, 8, 8})});
   w.add("unet_any_size", unet, {{random({1, 1, 8, 8})}, {random({3, 1, 12, 6})}},
         {.input_names = {"image"},
