@@ -214,7 +214,10 @@ template <class Tiles, AttentionMask Mask> struct Attention {
             }
           }
           each_score(
-              visit, masks, visit.begin + n * kColumns, [&](int i, int j, float addend) { s[i][j] += addend; },
+              visit, masks, visit.begin + n * kColumns,
+              [&](int i, int j, float addend) {
+                if constexpr (Mask == AttentionMask::added) s[i][j] += addend;
+              },
               [&](int i, int j) { s[i][j] = -infinity(); });
           state.add(s, unit);
           tiles.nn(state.o, s, tiles.tile(stage, 1));

@@ -8,7 +8,7 @@ namespace catena::device {
 enum : int { kAttentionAxes = 4 };  // axes before the group, at most
 
 // An operand (axes..., groups, rows, columns) whose columns are neighbours in memory. Strides in bytes; 0 along the
-// groups if these share it.
+// groups if these share it; that of rows is less than 2^24, so that offsets in a tile have 32 bits.
 struct AttentionOperand {
   char* data;
   int64_t axis[kAttentionAxes];

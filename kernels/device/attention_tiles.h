@@ -10,6 +10,12 @@
 
 namespace catena::device {
 
+// Calls f(Constant<0>{}), f(Constant<1>{}), ...
+template <int K> struct Constant {
+  enum : int { value = K };
+};
+template <class F, int... K> ND_FN void each_constant(Indices<K...>, F f) { (f(Constant<K>{}), ...); }
+
 // The sum and the maximum over neighbouring lanes, a power of two of them.
 template <int Lanes> ND_FN float sum_of_lanes(float v) {
   ND_UNROLL
@@ -67,7 +73,7 @@ template <class T, int Depth, int Columns> struct TensorTiles {
     for (int first = 0; first < Rows * chunks; first += kBlock) {
       const int k = first + int(threadIdx.x), row = k / chunks, chunk = k % chunks;
       if (Rows * chunks % kBlock != 0 && k >= Rows * chunks) break;
-      copy_later(at + SharedAddress(row * kStep + chunk * 8) * 2, from + row * step + chunk * 16, row < rows);
+      copy_later(at + SharedAddress(row * kStep + chunk * 8) * 2, from + (row * int(step) + chunk * 16), row < rows);
     }
   }
 
@@ -99,38 +105,35 @@ template <class T, int Depth, int Columns> struct TensorTiles {
   ND_FN void nt(float (&s)[2][kScores], const Own& left, const T* right) const {
     const int m = lane() / 8;
     const SharedAddress at = shared_address(right + (m / 2 * 8 + lane() % 8) * kStep + m % 2 * 8);
-    ND_UNROLL
-    for (int k = 0; k < Depth / 16; ++k) {
+    each_constant(make_indices<Depth / 16 * (Columns / 16)>{}, [&](auto at_number) {
+      constexpr int k = decltype(at_number)::value / (Columns / 16), n = decltype(at_number)::value % (Columns / 16);
+      uint32_t b[4];
+      load_matrices<false, (n * 16 * kStep + k * 16) * 2>(b, at);
       ND_UNROLL
-      for (int n = 0; n < Columns / 16; ++n) {
-        uint32_t b[4];
-        load_matrices<false>(b, at + SharedAddress(n * 16 * kStep + k * 16) * 2);
-        ND_UNROLL
-        for (int h = 0; h < 2; ++h)
-          multiply_tiles<T>(s[0][4 * n + 2 * h], s[0][4 * n + 2 * h + 1], s[1][4 * n + 2 * h], s[1][4 * n + 2 * h + 1],
-                            left.part[k], b[2 * h], b[2 * h + 1]);
-      }
-    }
+      for (int h = 0; h < 2; ++h)
+        multiply_tiles<T>(s[0][4 * n + 2 * h], s[0][4 * n + 2 * h + 1], s[1][4 * n + 2 * h], s[1][4 * n + 2 * h + 1],
+                          left.part[k], b[2 * h], b[2 * h + 1]);
+    });
   }
 
   ND_FN void nn(float (&o)[2][kResults], const float (&p)[2][kScores], const T* right) const {
     const int m = lane() / 8;
     const SharedAddress at = shared_address(right + (m % 2 * 8 + lane() % 8) * kStep + m / 2 * 8);
-    ND_UNROLL
-    for (int k = 0; k < Columns / 16; ++k) {
+    each_constant(make_indices<Columns / 16>{}, [&](auto k_number) {
+      constexpr int k = decltype(k_number)::value;
       const uint32_t a[4] = {pair_of<T>(p[0][4 * k], p[0][4 * k + 1]), pair_of<T>(p[1][4 * k], p[1][4 * k + 1]),
                              pair_of<T>(p[0][4 * k + 2], p[0][4 * k + 3]),
                              pair_of<T>(p[1][4 * k + 2], p[1][4 * k + 3])};
-      ND_UNROLL
-      for (int n = 0; n < Depth / 16; ++n) {
+      each_constant(make_indices<Depth / 16>{}, [&](auto n_number) {
+        constexpr int n = decltype(n_number)::value;
         uint32_t b[4];
-        load_matrices<true>(b, at + SharedAddress(k * 16 * kStep + n * 16) * 2);
+        load_matrices<true, (k * 16 * kStep + n * 16) * 2>(b, at);
         ND_UNROLL
         for (int h = 0; h < 2; ++h)
           multiply_tiles<T>(o[0][4 * n + 2 * h], o[0][4 * n + 2 * h + 1], o[1][4 * n + 2 * h], o[1][4 * n + 2 * h + 1],
                             a, b[2 * h], b[2 * h + 1]);
-      }
-    }
+      });
+    });
   }
 
   // Writes the results, times a factor per row, to the first `rows` rows at `to`. Between the last tile and this.

@@ -16,9 +16,6 @@
 
 namespace catena::device {
 
-template <class T>
-concept is_tensor_type = is_same<T, float16> || is_same<T, bfloat16>;
-
 #if CATENA_DEVICE
 using SharedAddress = uint32_t;
 ND_FN SharedAddress shared_address(const void* p) {
@@ -92,28 +89,29 @@ ND_FN void multiply_tiles(float& d0, float& d1, float& d2, float& d3, const uint
 
 // ---- tiles in shared memory ---------------------------------------------------------------------
 // Loads four matrices of 8 x 8 elements; lane 8 m + r passes the address of row r of matrix m, aligned to 16 bytes.
-// Each lane gets of every matrix the elements 2 t and 2 t + 1 of row g, or of column g if Transposed.
-template <bool Transposed> ND_FN void load_matrices(uint32_t (&to)[4], SharedAddress row) {
+// Each lane gets of every matrix the elements 2 t and 2 t + 1 of row g, or of column g if Transposed. Offset bytes are
+// added to the addresses.
+template <bool Transposed, int Offset = 0> ND_FN void load_matrices(uint32_t (&to)[4], SharedAddress row) {
 #if CATENA_DEVICE
   if constexpr (Transposed)
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4 + %5];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(row)
+                 : "r"(row), "n"(Offset)
                  : "memory");
   else
-    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+    asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4 + %5];"
                  : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
-                 : "r"(row)
+                 : "r"(row), "n"(Offset)
                  : "memory");
 #else
   const int lane = int(threadIdx.x) % kWarp, g = lane / 4, t = lane % 4;
   const auto half_of = [](uint64_t from, int k) { return uint32_t(reinterpret_cast<const uint16_t*>(from)[k]); };
   for (int m = 0; m < 4; ++m) {
     if constexpr (Transposed) {
-      const uint64_t first = of_lane(row, 8 * m + 2 * t), second = of_lane(row, 8 * m + 2 * t + 1);
+      const uint64_t first = of_lane(row, 8 * m + 2 * t) + Offset, second = of_lane(row, 8 * m + 2 * t + 1) + Offset;
       to[m] = half_of(first, g) | half_of(second, g) << 16;
     } else {
-      const uint64_t first = of_lane(row, 8 * m + g);
+      const uint64_t first = of_lane(row, 8 * m + g) + Offset;
       to[m] = half_of(first, 2 * t) | half_of(first, 2 * t + 1) << 16;
     }
   }

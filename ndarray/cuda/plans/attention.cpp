@@ -109,7 +109,8 @@ bool has_attention_rows(const ArrayHeader& a) {
   if (reinterpret_cast<std::uintptr_t>(a.data) % device::kAccess != 0) return false;
   for (int k = 0; k + 1 < rank; ++k)
     if (a.shape[k] > 1 && a.strides[k] % device::kAccess != 0) return false;
-  return a.strides[rank - 1] == std::int64_t(catena::itemsize(a.dtype));
+  // Offsets in a tile have 32 bits.
+  return a.strides[rank - 1] == std::int64_t(catena::itemsize(a.dtype)) && distance(a.strides[rank - 2]) < (1 << 24);
 }
 
 void attention(const Attention& a, const ArrayHeader& y, const ArrayHeader& log_sums, StreamRef stream) {

@@ -24,7 +24,7 @@ struct Attention {
 // the group.
 CATENA_EXPORT bool takes_attention(const Attention& a);
 // True if the kernels can read and write the operand in place: its columns are neighbours in memory, and its rows begin
-// at multiples of 16 bytes.
+// at multiples of 16 bytes, less than 16 MiB apart.
 CATENA_EXPORT bool has_attention_rows(const catena::ArrayHeader& operand);
 
 // Enqueue attention that takes_attention(), of operands that have_attention_rows (the mask may have any strides), as

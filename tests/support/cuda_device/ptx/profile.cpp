@@ -284,7 +284,7 @@ void Profile::global(const Addresses& addresses, Mask lanes, std::size_t bytes, 
     ++p.load_requests;
     p.load_bytes += asked;
     p.load_sectors += sectors_.size();
-    p.load_lines += lines();
+    p.load_lines += level1 ? lines() : 1;  // what goes past level 1 occupies its unit for the request alone
     for (std::uint64_t sector : sectors_) {
       if (level1 && in_level1(sector)) continue;
       ++p.load_fetches;
