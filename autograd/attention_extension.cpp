@@ -3,5 +3,6 @@
 namespace autograd {
 
 AttentionExtension::~AttentionExtension() = default;
+bool AttentionExtension::takes(const AttentionCall&) const { return true; }
 
 }  // namespace autograd

@@ -23,6 +23,8 @@ class CATENA_EXPORT AttentionExtension {
  public:
   static constexpr std::string_view kName = "attention";
   virtual ~AttentionExtension();
+  // False for a call that the functions below do not compute; its weights are then computed by functions of Variables.
+  virtual bool takes(const AttentionCall& call) const;
   // Writes y (..., G, Lq, dv) and the logarithms of the sums of exp(scores): C-contiguous, (..., G, Lq), in the dtype
   // of the computation (compute_dtype).
   virtual void forward(const AttentionCall& call, const Array& y, const Array& log_sums) = 0;

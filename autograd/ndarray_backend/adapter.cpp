@@ -131,7 +131,8 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
     warn_without_cudnn();
     return cudnn_extension();
   }
-  if (name == AttentionExtension::kName) return device.kind == Device::Kind::cpu ? &cpu_attention_extension() : nullptr;
+  if (name == AttentionExtension::kName)
+    return device.kind == Device::Kind::cpu ? &cpu_attention_extension() : &cuda_attention_extension();
   if (name == ProductExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_product_extension() : nullptr;
   if (name == QuantizedProductExtension::kName)
     return device.kind == Device::Kind::cpu ? &cpu_quantized_product_extension() : nullptr;

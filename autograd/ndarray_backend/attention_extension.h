@@ -1,4 +1,4 @@
-// AttentionExtension on the CPU. Internal to this folder.
+// AttentionExtension on the CPU and on CUDA. Internal to this folder.
 #pragma once
 
 #include <catena/autograd/attention_extension.h>
@@ -6,5 +6,6 @@
 namespace autograd::internal {
 
 AttentionExtension& cpu_attention_extension();
+AttentionExtension& cuda_attention_extension();
 
 }  // namespace autograd::internal

@@ -57,6 +57,29 @@ Parameters of_tokens(std::int64_t tokens, bool causal) {
   return {{"heads", 8}, {"tokens", tokens}, {"d", 64}, {"causal", causal ? 1 : 0}, {"sets", 1}};
 }
 const Parameters few{{"heads", 2}, {"tokens", 9}, {"d", 4}};
+
+// 16-bit floats in a batch: the result alone, and with the gradients.
+const Parameters half_tokens{{"batch", 8}, {"heads", 16}, {"tokens", 1024}, {"d", 64}, {"dtype", 'e'}, {"sets", 1}};
+const Parameters few_in_batch{{"batch", 2}, {"heads", 2}, {"tokens", 9}, {"d", 16}};
+std::vector<Operand> rows_of_batch(const Parameters& p) {
+  return std::vector<Operand>(3, {{p.at("batch"), p.at("heads"), p.at("tokens"), p.at("d")}});
+}
+Ready attention_forward(const Parameters& p) {
+  const auto make = [p](std::int64_t set) {
+    std::vector<autograd::Array> inputs;
+    for (const Operand& o : rows_of_batch(p))
+      inputs.push_back(autograd::Array(input(p, o.shape, 8 * set + std::int64_t(inputs.size()), o.low, o.high)));
+    return inputs;
+  };
+  return rotating(p, make, [](const std::vector<autograd::Array>& x) {
+    const auto scope = autograd::no_backprop_mode();
+    return nd::Array(nn::scaled_dot_product_attention(x[0], x[1], x[2]).data());
+  });
+}
+Ready attention_in_batch(const Parameters& p) {
+  return derived(p, rows_of_batch(p),
+                 [](const Variables& x) { return nn::scaled_dot_product_attention(x[0], x[1], x[2]); });
+}
 template <int causal> Parameters tokens(Draw& draw) {
   return {{"heads", draw.log_uniform(1, 8)},
           {"tokens", draw.length(16, draw.at_most(8192))},
@@ -167,6 +190,8 @@ const Cases cases{
     {"attention/causal_128", of_tokens(128, true), few, attention},
     {"attention/causal_1024", of_tokens(1024, true), few, attention, tokens<1>},
     {"attention/causal_8192", of_tokens(8192, true), few, attention},
+    {"attention/f16_1024", half_tokens, few_in_batch, attention_forward},
+    {"attention/f16_1024_backward", half_tokens, few_in_batch, attention_in_batch},
     {"rows/group_norm_backward",
      {{"batch", 32}, {"channels", 64}, {"groups", 8}, {"size", 32}, {"sets", 4}},
      {{"batch", 2}, {"channels", 4}, {"groups", 2}, {"size", 3}, {"sets", 2}},

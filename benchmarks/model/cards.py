@@ -3,7 +3,8 @@
 Sources: [1] NVIDIA H100 Tensor Core GPU Architecture (white paper), H200 data sheet. [2] CUDA C++ Programming Guide, "Arithmetic
 Instructions", "Compute Capabilities" 9.0. [3] measured on the card with this library: copies and additions of 64 MiB and more, loops of
 launches, reading one number. [4] orders of magnitude from published microbenchmarks of Hopper; the value is the one, of a few, with the smallest
-median error over the measured rows of the H200 (measured.py): both latencies, PARTIAL_SECTOR and DEPENDENT."""
+median error over the measured rows of the H200 (measured.py): both latencies, PARTIAL_SECTOR and DEPENDENT. [5] Luo et al. 2024, "Benchmarking
+and Dissecting the Nvidia Hopper GPU Architecture via Microbenchmarking" (arXiv 2402.13499): mma.sync beside the peak, which needs wgmma."""
 from dataclasses import dataclass
 
 
@@ -58,6 +59,8 @@ UNITS = {
     "float64":       (1.0, "float64", 2.0),
     "float64_slow":  (20.0, "float64", 36.0),
     "half":          (1.0, "fma", 1.0),
+    # 2048 products; a tensor core makes 512 of them per cycle [1], by mma.sync on average 62.9% of that [5]
+    "tensor":        (1.0, "tensor", 2048 / 512 / 0.629),
     "convert":       (1.0, "alu", 2.0),
     "compare":       (1.0, "alu", 2.0),
     "control":       (1.0, "control", 1.0),

@@ -21,6 +21,7 @@ def arguments():
     parser.add_argument("--device", choices=sorted(cards.CARDS), action="append", help="the cards to predict for (default: all)")
     parser.add_argument("--set", action="append", default=[], metavar="NAME=N", help="run the cases with other parameters")
     parser.add_argument("--most", type=int, default=run.MOST, help="elements that are executed; larger cases are extrapolated by the grid")
+    parser.add_argument("--times", type=int, default=1, metavar="N", help="predict for grids that are N times as large as those that run")
     parser.add_argument("--kernels", action="store_true", help="print a line for each kernel as well")
     parser.add_argument("--json", metavar="FILE", help="write the counters there")
     parser.add_argument("--keep", metavar="FOLDER", help="keep counters there, and take those that are there already")
@@ -33,6 +34,7 @@ def arguments():
 def predicted(args, case, parameters, names, most=None):
     """{card: Call}, the number of elements of the reduced case's operands that was run as a factor, and the profile."""
     smaller, factor = run.reduced(parameters, most or args.most)
+    factor *= args.times
     profile = run.profile(args.build, case, smaller, kept=args.keep)
     calls = {name: predict.predict(profile, cards.CARDS[name], parameters.get("sets", 1), factor) for name in names}
     return calls, factor, profile

@@ -176,6 +176,37 @@ BOOST_AUTO_TEST_CASE(conflicts_of_banks) {
   BOOST_CHECK_EQUAL(of(one, InstructionClass::barrier), 2u);
 }
 
+BOOST_AUTO_TEST_CASE(tiles_and_copies) {
+  const std::string place = "mul.lo.u32 %r1, %r0, 16;\nadd.u32 %r1, %r1, %r8;\n" + addresses(16);
+  const std::string copy = place + "cp.async.cg.shared.global [%r1], [%l3], 16;\n";
+  const KernelProfile at_once = profile_of(copy + "cp.async.wait_all;\n");
+  BOOST_CHECK_EQUAL(at_once.load_requests, 2u);
+  BOOST_CHECK_EQUAL(at_once.load_bytes, 1024u);
+  BOOST_CHECK_EQUAL(at_once.load_fetches, 32u);
+  BOOST_CHECK_EQUAL(at_once.shared_passes, 8u);
+  BOOST_CHECK_EQUAL(at_once.load_waits, 2u);
+  BOOST_CHECK_EQUAL(of(at_once, InstructionClass::global), 2u);
+  // Many instructions between the copy and the wait hide it.
+  std::string work;
+  for (int k = 0; k < 300; ++k) work += "add.u32 %r2, %r2, %r0;\n";
+  BOOST_CHECK_EQUAL(profile_of("mov.u32 %r2, 0;\n" + copy + work + "cp.async.wait_all;\n").load_waits, 0u);
+  // Copies past level 1 find nothing there, others do.
+  BOOST_CHECK_EQUAL(profile_of(copy + "cp.async.cg.shared.global [%r1], [%l3], 16;\n").load_fetches, 64u);
+  BOOST_CHECK_EQUAL(profile_of(place + "cp.async.ca.shared.global [%r1], [%l3], 16;\n"
+                                       "cp.async.ca.shared.global [%r1], [%l3], 16;\n")
+                        .load_fetches,
+                    32u);
+  const KernelProfile tiles = profile_of(
+      copy +
+      "cp.async.wait_all;\nbar.sync 0;\nldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r2, %r3, %r4, %r5}, [%r1];\n"
+      "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r1];\nmov.f32 %f0, 0f00000000;\n"
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r2, %r3, %r4, %r5}, {%r2, %r6}, "
+      "{%f0, %f0, %f0, %f0};\n");
+  BOOST_CHECK_EQUAL(of(tiles, InstructionClass::tensor), 2u);
+  BOOST_CHECK_EQUAL(of(tiles, InstructionClass::shared), 4u);
+  BOOST_CHECK_EQUAL(tiles.shared_passes, 8u + 2 * 4 + 2 * 1);
+}
+
 BOOST_AUTO_TEST_CASE(branches_that_divide_a_warp) {
   const auto branch = [](const std::string& condition) {
     return profile_of(condition + "@%p1 bra $SKIP;\nadd.u32 %r2, %r0, 1;\n$SKIP:\n");

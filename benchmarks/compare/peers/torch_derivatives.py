@@ -36,6 +36,20 @@ def attention(p):
     return derived(p, [rows] * 3, lambda q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=bool(p["causal"])))
 
 
+def batched_attention(p):
+    return derived(p, [((p["batch"], p["heads"], p["tokens"], p["d"]), -1)] * 3, F.scaled_dot_product_attention)
+
+
+def attention_forward(p):
+    def make(seed):
+        return [input(p, (p["batch"], p["heads"], p["tokens"], p["d"]), 8 * seed + i, -1) for i in range(3)]
+
+    def step(inputs):
+        with torch.no_grad():
+            return F.scaled_dot_product_attention(*inputs)
+    return Case(rotating(p, make, step), result=lambda: step(make(0)))
+
+
 def group_norm(p):
     c, size = p["channels"], p["size"]
     return derived(p, [((p["batch"], c, size, size), -3, 3), ((c,), 0.5, 1.5), ((c,), -1)],
@@ -123,6 +137,8 @@ def transformer(**options):
 
 table = {
     **{f"attention/{kind}_{tokens}": {"default": attention} for kind in ("full", "causal") for tokens in (128, 1024, 8192)},
+    "attention/f16_1024": {"default": attention_forward},
+    "attention/f16_1024_backward": {"default": batched_attention},
     "rows/group_norm_backward": {"default": group_norm},
     "rows/rms_norm_backward": {"default": rms_norm},
     "activation/gelu_backward": {"default": gelu},

@@ -76,11 +76,14 @@ constexpr FormEntry kForms[] = {
     {Form::depthwise_data, Family::depthwise, "depthwise_data"},
     {Form::depthwise_filter, Family::depthwise, "depthwise_filter"},
     {Form::fft_stage, Family::fft, "fft_stage"},
+    {Form::attention, Family::attention, "attention"},
+    {Form::attention_queries, Family::attention, "attention_queries"},
+    {Form::attention_keys, Family::attention, "attention_keys"},
 };
 constexpr bool in_order() {
   for (std::size_t k = 0; k < std::size(kForms); ++k)
     if (kForms[k].form != static_cast<Form>(k)) return false;
-  return std::size(kForms) == static_cast<std::size_t>(Form::fft_stage) + 1;
+  return std::size(kForms) == static_cast<std::size_t>(Form::attention_keys) + 1;
 }
 static_assert(in_order(), "kForms has one entry for each form, in the order of the enumeration");
 

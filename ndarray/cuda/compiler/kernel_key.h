@@ -32,6 +32,7 @@ enum class Family : std::uint8_t {
   join,
   depthwise,
   fft,
+  attention,
 };
 
 // The launch skeletons (kernels/device/).
@@ -79,9 +80,12 @@ enum class Form : std::uint8_t {
   join,
   depthwise,  // depthwise convolutions: rank: the stride, per_thread: the length of the filter, many_pieces: channels
               // last
-  depthwise_data,    // gradients of their images, with a stride
-  depthwise_filter,  // gradients of their filters
-  fft_stage,         // one factor of the length of Fourier transforms
+  depthwise_data,     // gradients of their images, with a stride
+  depthwise_filter,   // gradients of their filters
+  fft_stage,          // one factor of the length of Fourier transforms
+  attention,          // the fields are described in plans/attention.cpp
+  attention_queries,  // the gradient of the queries
+  attention_keys,     // the gradients of keys and values
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);

@@ -76,6 +76,7 @@ void add_nonzero(GeneratedKernel& k, const KernelKey& key);
 void add_compress(GeneratedKernel& k, const KernelKey& key);
 void add_depthwise(GeneratedKernel& k, const KernelKey& key);
 void add_fft(GeneratedKernel& k, const KernelKey& key);
+void add_attention(GeneratedKernel& k, const KernelKey& key);
 void add_offsets(GeneratedKernel& k, const KernelKey& key);
 void add_sort(GeneratedKernel& k, const KernelKey& key);
 void add_index_check(GeneratedKernel& k, const KernelKey& key);

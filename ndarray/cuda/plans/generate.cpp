@@ -62,6 +62,7 @@ GeneratedKernel generate(const KernelKey& key) {
     case Family::sort: add_sort(k, key); break;
     case Family::depthwise: add_depthwise(k, key); break;
     case Family::fft: add_fft(k, key); break;
+    case Family::attention: add_attention(k, key); break;
     default: catena::fail<catena::ValueError>("code generation", "no text is made from the key of ", name_of(key.form));
   }
   return k;

@@ -135,6 +135,18 @@ Array empty_in_order(const Shape& shape, const Array& like) {
   return autograd::transpose(like.backend().empty(moved, like.dtype(), like.device()), catena::inverse_axes(order));
 }
 
+AttentionCall call_of(const AttentionLayout& l, const Settings& s, const Array& q, const Array& k, const Array& v,
+                      const Array& mask) {
+  AttentionCall c{
+      l.view(q, false, l.queries, l.depth), l.view(k, true, l.keys, l.depth), l.view(v, true, l.keys, l.values), {}};
+  if (mask) c.mask = l.view(mask, false, l.queries, l.keys);
+  c.scale = s.scale;
+  c.causal = s.causal;
+  c.window = s.window;
+  c.offset = s.offset;
+  return c;
+}
+
 class TiledAttention final : public FunctionNode {
  public:
   // A bool mask is no input of the node, because it has no gradient.
@@ -154,7 +166,7 @@ class TiledAttention final : public FunctionNode {
     Shape rows = l_.lead;
     for (const std::int64_t n : {l_.heads, l_.groups, l_.queries}) rows.push_back(n);
     log_sums_ = y.backend().empty(rows, catena::compute_dtype(y.dtype()), y.device());
-    extension_.forward(call(in[0], in[1], in[2], in.size() > 3 ? in[3] : bool_mask_),
+    extension_.forward(call_of(l_, s_, in[0], in[1], in[2], in.size() > 3 ? in[3] : bool_mask_),
                        l_.view(y, false, l_.queries, l_.values), log_sums_);
     return {y};
   }
@@ -173,7 +185,7 @@ class TiledAttention final : public FunctionNode {
                 gv = empty_in_order(l_.of_keys(l_.values), v);
     const auto of_queries = [&](const Array& a, std::int64_t n) { return l_.view(a, false, l_.queries, n); };
     const auto of_keys = [&](const Array& a, std::int64_t n) { return l_.view(a, true, l_.keys, n); };
-    extension_.backward(call(q, k, v, mask ? mask.data() : Array()), of_queries(y, l_.values), log_sums_,
+    extension_.backward(call_of(l_, s_, q, k, v, mask ? mask.data() : Array()), of_queries(y, l_.values), log_sums_,
                         of_queries(gy[0].data(), l_.values), of_queries(gq, l_.depth), of_keys(gk, l_.depth),
                         of_keys(gv, l_.values));
     Variables gradients;
@@ -185,19 +197,6 @@ class TiledAttention final : public FunctionNode {
   }
 
  private:
-  AttentionCall call(const Array& q, const Array& k, const Array& v, const Array& mask) const {
-    AttentionCall c{l_.view(q, false, l_.queries, l_.depth),
-                    l_.view(k, true, l_.keys, l_.depth),
-                    l_.view(v, true, l_.keys, l_.values),
-                    {}};
-    if (mask) c.mask = l_.view(mask, false, l_.queries, l_.keys);
-    c.scale = s_.scale;
-    c.causal = s_.causal;
-    c.window = s_.window;
-    c.offset = s_.offset;
-    return c;
-  }
-
   AttentionExtension& extension_;
   AttentionLayout l_;
   Settings s_;
@@ -237,7 +236,7 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   const Settings s{o.scale.value_or(root), drops ? o.dropout : 0, o.causal, o.window, o.offset};
   auto* const extension = q.data().backend().extension<AttentionExtension>(q.device());
   if (extension == nullptr || autograd::internal::wants_elementary_nodes() || drops || q.size() == 0 || k.size() == 0 ||
-      v.size() == 0)
+      v.size() == 0 || !extension->takes(call_of(l, s, q.data(), k.data(), v.data(), o.mask ? o.mask.data() : Array())))
     return composition(l, s, q, k, v, canonical_mask(l, o.mask));
   const bool bool_mask = o.mask && o.mask.dtype() == Dtype::bool_;
   Variables inputs{q, k, v};

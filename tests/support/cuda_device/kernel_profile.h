@@ -20,7 +20,8 @@ namespace cuda_device {
   X(special)      /* approximate functions */                                                     \
   X(float64)                                                                                      \
   X(float64_slow)                                                                                 \
-  X(half) /* float16 and bfloat16 */                                                              \
+  X(half)   /* float16 and bfloat16 */                                                            \
+  X(tensor) /* products of 16 x 16 and 16 x 8 elements of 16 bits */                              \
   X(convert)                                                                                      \
   X(compare) /* comparisons, selections, logic of predicates */                                   \
   X(control) /* branches, calls, ends */                                                          \

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <catena/kernels/base/error.h>
+#include <catena/ndarray/cuda/plans/attention.h>
 
 namespace cuda_device {
 namespace {
@@ -181,7 +182,7 @@ class KernelsOfOne {
 
 // ---- lines ------------------------------------------------------------------------------------------------------
 Form form_of(const std::string& name, const std::string& line) {
-  for (int k = 0; k <= static_cast<int>(Form::fft_stage); ++k)
+  for (int k = 0; k <= static_cast<int>(Form::attention_keys); ++k)
     if (nd::cuda::name_of(static_cast<Form>(k)) == name) return static_cast<Form>(k);
   throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
 }
@@ -262,6 +263,22 @@ KernelKey key_of(const KernelDef& def, const catena::Loop& loop, Form form, int 
   return key;
 }
 
+// For every number of columns, on tensor cores and without them.
+void add_attention(std::vector<KernelKey>& keys) {
+  using nd::cuda::AttentionPass;
+  const Dtype mask = D::bool_;
+  for (const int depth : {16, 32, 64, 96, 128})
+    for (const bool tensor_cores : {false, true})
+      for (const AttentionPass pass : {AttentionPass::forward, AttentionPass::queries, AttentionPass::keys,
+                                       AttentionPass::values, AttentionPass::keys_and_values}) {
+        const bool both = pass == AttentionPass::keys_and_values,
+                   one = pass == AttentionPass::keys || pass == AttentionPass::values;
+        if ((both && depth > 64) || (one && depth <= 64)) continue;
+        const Dtype t = tensor_cores ? D::float16 : D::float32;
+        keys.push_back(nd::cuda::attention_key(pass, t, depth, depth == 32 ? &mask : nullptr, tensor_cores));
+      }
+}
+
 std::vector<KernelKey> structural_keys() {
   std::vector<KernelKey> keys;
   add_indexing(keys);
@@ -314,6 +331,7 @@ std::vector<KernelKey> structural_keys() {
           keys.push_back(key);
         }
   for (Dtype t : {D::complex64, D::complex128}) keys.push_back(key_of(Form::fft_stage, {t}, 1));
+  add_attention(keys);
   return keys;
 }
 

@@ -9,6 +9,7 @@
 #include <catena/tests/support/cuda_device/ptx/arithmetic.h>
 #include <catena/tests/support/cuda_device/ptx/lanes.h>
 #include <catena/tests/support/cuda_device/ptx/memory.h>
+#include <catena/tests/support/cuda_device/ptx/tensor.h>
 #include <catena/tests/support/cuda_device/ptx/undefined.h>
 
 namespace cuda_device::ptx {
@@ -171,7 +172,7 @@ class RoutineDecoder : public Operands {
     } else if (words[0] == "call") {
       call(i, step);
     } else if (!decode_control(words, i.operands, *this, step) && !decode_memory(words, i.operands, *this, step) &&
-               !decode_arithmetic(words, i.operands, *this, step)) {
+               !decode_tensor(words, i.operands, *this, step) && !decode_arithmetic(words, i.operands, *this, step)) {
       throw Fault{"unknown instruction"};
     }
     routine_.barriers |= step.kind == Kind::barrier;

@@ -66,6 +66,9 @@ InstructionClass class_of(std::string_view text) {
   if (any(op, {"ld", "ldu", "st"}))
     return has(words, "param") || has(words, "const") ? InstructionClass::move : InstructionClass::global;
   if (any(op, {"atom", "red"})) return InstructionClass::atomic;
+  if (op == "mma") return InstructionClass::tensor;
+  if (op == "ldmatrix" || (op == "cp" && has(words, "global"))) return InstructionClass::global;
+  if (op == "cp") return InstructionClass::control;
   if (any(op, {"mov", "cvta", "isspacep", "prefetch", "prefetchu", "discard", "applypriority"}))
     return InstructionClass::move;
   if (any(op, {"bra", "brx", "ret", "exit", "call"})) return InstructionClass::control;

@@ -49,6 +49,7 @@ struct Request {
   Space space = Space::generic;
   std::size_t at = 0;
   bool undefined = false;
+  Space within = step.space;  // that of the address
 
   [[noreturn]] void refuse(const std::string& what) const {
     fail(warp, step, int(lane), std::string(verb(access)) + " " + std::to_string(bytes) + " bytes " + what);
@@ -121,8 +122,8 @@ std::byte* parameter(const Request& r, std::uint64_t offset) {
 
 std::byte* resolve(Request& r, std::uint64_t address) {
   if ((address & (r.bytes - 1)) != 0) r.refuse("at " + hex(address) + ", which is not aligned to them");
-  r.space = r.step.space == Space::generic ? Space::global : r.step.space;
-  switch (r.step.space) {
+  r.space = r.within == Space::generic ? Space::global : r.within;
+  switch (r.within) {
     case Space::global:
     case Space::constant: return global(r, address);
     case Space::shared: return shared(r, address);
@@ -139,6 +140,19 @@ std::byte* resolve(Request& r, std::uint64_t address) {
   if (at < kWindow) return shared(r, at);
   return at < 2 * kWindow ? local(r, at - kWindow) : parameter(r, at - 2 * kWindow);
 }
+
+}  // namespace
+
+std::byte* reach(Warp& w, const Step& s, unsigned lane, Space space, std::uint64_t address, std::size_t bytes,
+                 Access access) {
+  Request r{w, s, lane, bytes, access};
+  r.within = space;
+  std::byte* const at = resolve(r, address);
+  if (r.undefined && access == Access::read) r.refuse("at " + hex(address) + " that the block has not written");
+  return at;
+}
+
+namespace {
 
 // Returns true if the lanes access global memory only, all of it known: then nothing else has to be checked.
 bool all_known(const Warp& w, const Step& s, Mask lanes, std::size_t bytes) {

@@ -3,9 +3,11 @@
 // in check mode the order of accesses to global memory (check.h).
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include <catena/tests/support/cuda_device/ptx/decode.h>
+#include <catena/tests/support/cuda_device/ptx/shadow.h>
 
 namespace cuda_device::ptx {
 
@@ -14,5 +16,10 @@ bool decode_memory(const Words& words, const std::vector<Operand>& operands, Ope
 
 // The address that a lane uses in a load, a store or an atomic operation; in the space of the step.
 std::uint64_t address_of(const Warp& warp, const Step& step, unsigned lane);
+
+// Checks and records an access of a lane to an address in a space; returns where it is. Bytes that are read must have
+// been written.
+std::byte* reach(Warp& warp, const Step& step, unsigned lane, Space space, std::uint64_t address, std::size_t bytes,
+                 Access access);
 
 }  // namespace cuda_device::ptx

@@ -8,6 +8,7 @@
 #include <catena/tests/support/cuda_device/ptx/grid.h>
 #include <catena/tests/support/cuda_device/ptx/instruction_class.h>
 #include <catena/tests/support/cuda_device/ptx/memory.h>
+#include <catena/tests/support/cuda_device/ptx/tensor.h>
 #include <catena/tests/support/cuda_device/ptx/warp.h>
 
 namespace cuda_device::ptx {
@@ -67,7 +68,11 @@ void Profile::begin_block() {
   ++block_;
   std::fill(level1_.begin(), level1_.end(), Line());
   std::fill(next_way_.begin(), next_way_.end(), std::uint8_t(0));
-  for (Loads& l : loads_) l.clear();
+  for (Loads& l : loads_) {
+    l.clear();
+    l.groups.clear();
+    l.group_is_open = false;
+  }
 }
 
 void Profile::end_launch() {
@@ -94,6 +99,7 @@ void Profile::count(const Warp& w, const Step& s, Mask lanes) {
   const Routine& routine = *w.frame->routine;
   const StepClass what = classes_of(routine)[static_cast<std::size_t>(&s - routine.steps.data())];
   follow_loads(w, s, lanes, what);
+  if (lanes != 0) follow_copies(w, s);
   KernelProfile& p = *current_;
   p.lanes += static_cast<unsigned>(std::popcount(lanes));
   if (s.kind == Kind::barrier) p.barriers += lanes != 0;
@@ -166,8 +172,53 @@ void Profile::follow_loads(const Warp& w, const Step& s, Mask lanes, StepClass w
   });
 }
 
+// A copy is a wait unless the warp has executed enough instructions since.
+void Profile::follow_copies(const Warp& w, const Step& s) {
+  Loads& l = loads_[w.number];
+  ++l.executed;
+  switch (copy_action(s)) {
+    case CopyAction::none: return;
+    case CopyAction::begins:
+      l.last_copy = l.executed;
+      l.group_is_open = true;
+      return;
+    case CopyAction::ends_group:
+      l.groups.push_back(l.group_is_open ? l.last_copy : 0);
+      l.group_is_open = false;
+      return;
+    case CopyAction::waits: break;
+  }
+  const bool all = groups_left(s) < 0;
+  if (all && l.group_is_open) l.groups.push_back(l.last_copy);
+  if (all) l.group_is_open = false;
+  const std::size_t left = all ? 0 : std::min(std::size_t(groups_left(s)), l.groups.size());
+  const auto complete = l.groups.end() - std::ptrdiff_t(left);
+  for (auto group = l.groups.begin(); group != complete; ++group)
+    if (*group != 0 && l.executed - *group < kHidden) {
+      ++current_->load_waits;
+      break;
+    }
+  l.groups.erase(l.groups.begin(), complete);
+}
+
+// A copy reads global memory and writes shared memory.
+void Profile::copy(const Warp& w, const Step& s, Mask lanes) {
+  Addresses from{}, to{};
+  Mask reading = 0;
+  each_lane(lanes, [&](unsigned lane) {
+    to[lane] = address_of(w, s, lane);
+    from[lane] = copy_source(w, s, lane);
+    reading |= Mask(copy_reads(w, s, lane)) << lane;
+  });
+  ++of(*current_, InstructionClass::global);
+  if (reading != 0) global(from, reading, s.bytes, true, false, copy_is_cached(s));
+  shared(to, lanes, s.bytes, false);
+}
+
 // Counts a load, store or atomic operation by the space of its address.
-void Profile::memory(const Warp& w, const Step& s, Mask lanes, StepClass what) {
+void Profile::memory(const Warp& w, const Step& s, Mask all_lanes, StepClass what) {
+  if (copy_action(s) == CopyAction::begins) return copy(w, s, all_lanes);
+  const Mask lanes = lanes_with_addresses(s, all_lanes);
   Space space = s.space;
   Addresses addresses{};
   each_lane(lanes, [&](unsigned lane) { addresses[lane] = address_of(w, s, lane); });
@@ -220,7 +271,7 @@ std::uint64_t Profile::lines() const {
   return count;
 }
 
-void Profile::global(const Addresses& addresses, Mask lanes, std::size_t bytes, bool loads, bool atomic) {
+void Profile::global(const Addresses& addresses, Mask lanes, std::size_t bytes, bool loads, bool atomic, bool level1) {
   find_sectors(addresses, lanes, bytes);
   KernelProfile& p = *current_;
   const std::uint64_t asked = bytes * static_cast<unsigned>(std::popcount(lanes));
@@ -233,9 +284,9 @@ void Profile::global(const Addresses& addresses, Mask lanes, std::size_t bytes, 
     ++p.load_requests;
     p.load_bytes += asked;
     p.load_sectors += sectors_.size();
-    p.load_lines += lines();
+    p.load_lines += level1 ? lines() : 1;  // what goes past level 1 occupies its unit for the request alone
     for (std::uint64_t sector : sectors_) {
-      if (in_level1(sector)) continue;
+      if (level1 && in_level1(sector)) continue;
       ++p.load_fetches;
       p.partial_sectors += partial;
       access(sector, true, false);

@@ -34,6 +34,9 @@ class Profile {
 
  private:
   static constexpr unsigned kWays = 4;  // lines of a set
+  // A warp that has executed so many instructions since it began a copy does not wait for it: the latency of memory at
+  // the rate of dependent instructions.
+  static constexpr std::uint64_t kHidden = 256;
   static constexpr std::size_t kPageSectors = std::size_t(1) << 15;
   struct Line {
     std::uint64_t tag = 0;
@@ -54,6 +57,10 @@ class Profile {
     std::vector<std::int32_t> touched;    // registers with another state than none
     bool waited = false, stored = false;  // in this round
     bool any_pending = false;
+    // Copies to shared memory (cp.async), by the number of instructions that the warp had executed.
+    std::uint64_t executed = 0, last_copy = 0;
+    std::vector<std::uint64_t> groups;
+    bool group_is_open = false;
     void set(std::int32_t number, State s);
     void clear();
   };
@@ -69,7 +76,9 @@ class Profile {
 
   const std::vector<StepClass>& classes_of(const Routine& routine);
   void memory(const Warp& warp, const Step& step, Mask lanes, StepClass what);
-  void global(const Addresses& addresses, Mask lanes, std::size_t bytes, bool loads, bool atomic);
+  void global(const Addresses& addresses, Mask lanes, std::size_t bytes, bool loads, bool atomic, bool level1 = true);
+  void copy(const Warp& warp, const Step& step, Mask lanes);
+  void follow_copies(const Warp& warp, const Step& step);
   std::uint64_t lines() const;
   void shared(const Addresses& addresses, Mask lanes, std::size_t bytes, bool atomic);
   void atomic(const Addresses& addresses, Mask lanes);

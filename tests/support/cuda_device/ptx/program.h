@@ -39,7 +39,7 @@ struct Step {
   Run run = nullptr;
   // Numbers of registers; ~n is constant n of the routine. For predicate operands, numbers of predicates.
   std::array<std::int32_t, 4> to{};
-  std::array<std::int32_t, 5> from{};
+  std::array<std::int32_t, 10> from{};
   std::int32_t guard = kTrue;
   Mask guard_flip = 0;  // all ones: the guard is negated
   Kind kind = Kind::plain;

@@ -300,6 +300,8 @@ void Warp::begin(Block& in_block, unsigned warp_number, Mask lanes) {
   number = warp_number;
   live = lanes;
   carry = 0;
+  copies.clear();
+  copy_groups.fill(0);
   frames_in_use = 0;
   paths.clear();
   PathControl control{*this};

@@ -3,6 +3,8 @@
 // the block), the other path is executed first.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -43,6 +45,15 @@ struct Path {
   State state = State::ready;
 };
 
+// A copy to shared memory that its thread has not waited for.
+struct LateCopy {
+  const Step* step;
+  unsigned lane;
+  std::uint32_t group;  // number of the lane's group
+  std::uint64_t to;     // in shared memory
+  std::array<std::byte, 16> data;
+};
+
 struct Warp {
   // Of the current path.
   std::uint64_t* registers = nullptr;
@@ -55,6 +66,9 @@ struct Warp {
   unsigned number = 0;       // number of the warp in the block
   Mask live = 0;             // lanes that have not exited
   std::uint32_t moment = 0;  // the number of warp barriers so far
+
+  std::vector<LateCopy> copies;
+  std::array<std::uint32_t, kLanes> copy_groups{};  // groups that each lane has ended
 
   std::vector<Path> paths;
   int current = -1;
