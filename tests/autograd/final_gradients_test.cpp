@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/autograd.h>
+#include <catena/autograd/forget.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
 #include <catena/tests/support/framework_golden.h>
 #include <catena/tests/support/message_of.h>
 

@@ -26,12 +26,12 @@ inline void run_ranks(int ranks, const RankOptions& run, const std::function<voi
 }
 
 // Inputs and targets: in each step, a batch of kBatch for each rank.
-struct Examples {
+struct RankBatches {
   static constexpr std::int64_t kBatch = 4;
   Array inputs, targets;
   std::int64_t ranks, steps;
 
-  Examples(std::int64_t steps_, int ranks_, Dtype dtype) : ranks(ranks_), steps(steps_) {
+  RankBatches(std::int64_t steps_, int ranks_, Dtype dtype) : ranks(ranks_), steps(steps_) {
     autograd::Generator fixed{5, 0};
     const std::int64_t n = steps * ranks * kBatch;
     inputs = autograd::random_normal({n, 3}, 0, 1, dtype, fixed, kCpu);

@@ -15,13 +15,12 @@ using namespace training;
 namespace {
 
 using Doubles = std::vector<double>;
-using Options = MultiNodeOptimizerOptions;
 
 constexpr std::int64_t kSteps = 4;
 
 // Options of every kind that do not change the means.
-std::vector<std::pair<std::string, Options>> ways() {
-  std::vector<std::pair<std::string, Options>> all;
+std::vector<std::pair<std::string, MultiNodeOptimizerOptions>> ways() {
+  std::vector<std::pair<std::string, MultiNodeOptimizerOptions>> all;
   for (const std::size_t bytes : {1, 40, 1 << 20})
     for (const bool overlap : {true, false})
       for (const bool shard : {false, true})
@@ -32,10 +31,10 @@ std::vector<std::pair<std::string, Options>> ways() {
 
 // What each rank has after `kSteps` updates, of which the first one is a broadcast.
 std::vector<std::vector<std::string>> trained(int ranks, Dtype dtype, const OptimizerKind& kind,
-                                              const std::function<void(Optimizer&)>& prepare, const Options& options,
-                                              const RankOptions& run = {}) {
+                                              const std::function<void(Optimizer&)>& prepare,
+                                              const MultiNodeOptimizerOptions& options, const RankOptions& run = {}) {
   std::vector<std::vector<std::string>> results(static_cast<std::size_t>(ranks));
-  const Examples data(kSteps, ranks, dtype);
+  const RankBatches data(kSteps, ranks, dtype);
   run_ranks(ranks, run, [&](Communicator& comm) {
     Perceptron model(dtype, std::uint64_t(100 + comm.rank()));
     const std::shared_ptr<Optimizer> plain = kind.make();
@@ -54,7 +53,7 @@ std::vector<std::vector<std::string>> trained(int ranks, Dtype dtype, const Opti
 // divided by their number.
 std::vector<std::string> by_ordered_sums(int ranks, Dtype dtype, const OptimizerKind& kind,
                                          const std::function<void(Optimizer&)>& prepare) {
-  const Examples data(kSteps, ranks, dtype);
+  const RankBatches data(kSteps, ranks, dtype);
   Perceptron model(dtype, 100);
   const std::shared_ptr<Optimizer> optimizer = kind.make();
   optimizer->setup(model);
@@ -81,7 +80,7 @@ std::vector<std::string> by_ordered_sums(int ranks, Dtype dtype, const Optimizer
 // The same from whole batches.
 Doubles by_whole_batches(int ranks, const OptimizerKind& kind, const std::function<void(Optimizer&)>& prepare,
                          std::int64_t first_step = 1) {
-  const Examples data(kSteps, ranks, Dtype::float64);
+  const RankBatches data(kSteps, ranks, Dtype::float64);
   Perceptron model(Dtype::float64, 100);
   const std::shared_ptr<Optimizer> optimizer = kind.make();
   optimizer->setup(model);
@@ -106,7 +105,7 @@ BOOST_AUTO_TEST_CASE(every_optimizer_does_what_whole_batches_do) {
     for (const auto& [hook, add_hook] : hooks)
       for (const int ranks : {1, 2, 3, 4}) {
         std::vector<Doubles> weights(static_cast<std::size_t>(ranks));
-        const Examples data(kSteps, ranks, Dtype::float64);
+        const RankBatches data(kSteps, ranks, Dtype::float64);
         run_ranks(ranks, {}, [&](Communicator& comm) {
           Perceptron model(Dtype::float64, std::uint64_t(100 + comm.rank()));
           const std::shared_ptr<Optimizer> plain = kind.make();
@@ -149,7 +148,7 @@ BOOST_AUTO_TEST_CASE(flat_within_a_bound) {
   for (const int ranks : {2, 3, 4})
     for (const std::size_t bytes : {1, 40, 1 << 20}) {
       std::vector<Doubles> weights(static_cast<std::size_t>(ranks));
-      const Examples data(kSteps, ranks, Dtype::float64);
+      const RankBatches data(kSteps, ranks, Dtype::float64);
       run_ranks(ranks, {.name = "flat"}, [&](Communicator& comm) {
         Perceptron model(Dtype::float64, 100);
         MomentumSGD sgd(0.1);
@@ -160,7 +159,7 @@ BOOST_AUTO_TEST_CASE(flat_within_a_bound) {
         weights[std::size_t(comm.rank())] = weights_of(model);
       });
       const Doubles expected =
-          by_whole_batches(ranks, {"", [] { return std::make_shared<MomentumSGD>(0.1); }}, kNothing);
+          by_whole_batches(ranks, {"", [] { return std::make_shared<MomentumSGD>(0.1); }, ""}, kNothing);
       for (const Doubles& of_rank : weights) {
         BOOST_TEST(within(of_rank, expected, 1e-12));
         BOOST_TEST((of_rank == weights[0]));
@@ -174,7 +173,7 @@ BOOST_AUTO_TEST_CASE(gradients_travel_in_16_bits) {
   for (const auto& [wire, roundoff] : {std::pair(Dtype::float16, 0x1p-11), std::pair(Dtype::bfloat16, 0x1p-8)})
     for (const bool shard : {false, true}) {
       constexpr int ranks = 3;
-      const Examples data(2, ranks, Dtype::float32);
+      const RankBatches data(2, ranks, Dtype::float32);
       std::vector<Doubles> before(ranks), after(ranks), gradients(ranks);
       run_ranks(ranks, {.options = {.allreduce_grad_dtype = wire}}, [&](Communicator& comm) {
         const auto r = std::size_t(comm.rank());
@@ -208,7 +207,7 @@ BOOST_AUTO_TEST_CASE(gradients_travel_in_16_bits) {
 
 BOOST_AUTO_TEST_CASE(accumulation_communicates_once) {
   constexpr int ranks = 2;
-  const Examples data(2 * kSteps, ranks, Dtype::float64);
+  const RankBatches data(2 * kSteps, ranks, Dtype::float64);
   std::vector<Doubles> weights(ranks);
   std::vector<std::int64_t> started(ranks);
   run_ranks(ranks, {}, [&](Communicator& comm) {
@@ -220,8 +219,8 @@ BOOST_AUTO_TEST_CASE(accumulation_communicates_once) {
                                                   started[r] += e.kind == MultiNodeEvent::Kind::bucket_started;
                                                 }});
     optimizer->setup(model);
-    StandardUpdater updater(SerialIterator(data.of_rank(comm.rank()), Examples::kBatch, {.shuffle = false}), optimizer,
-                            {.accumulate = 2});
+    StandardUpdater updater(SerialIterator(data.of_rank(comm.rank()), RankBatches::kBatch, {.shuffle = false}),
+                            optimizer, {.accumulate = 2});
     for (std::int64_t i = 0; i < kSteps; ++i) updater.update();
     weights[r] = weights_of(model);
   });
@@ -243,7 +242,7 @@ BOOST_AUTO_TEST_CASE(double_buffering_is_one_step_late) {
   for (const int ranks : {1, 2, 3})
     for (const bool overlap : {true, false}) {
       constexpr std::int64_t steps = 7;
-      const Examples data(steps, ranks, Dtype::float64);
+      const RankBatches data(steps, ranks, Dtype::float64);
       std::vector<Doubles> weights(static_cast<std::size_t>(ranks));
       std::vector<std::int64_t> updates(static_cast<std::size_t>(ranks));
       run_ranks(ranks, {}, [&](Communicator& comm) {
@@ -275,7 +274,7 @@ BOOST_AUTO_TEST_CASE(loops_of_ones_own) {
   for (const bool by_optimizer : {false, true}) {
     const std::vector<std::string> expected = by_ordered_sums(2, Dtype::float32, adam, kNothing);
     std::vector<std::vector<std::string>> results(2);
-    const Examples data(kSteps, 2, Dtype::float32);
+    const RankBatches data(kSteps, 2, Dtype::float32);
     run_ranks(2, {}, [&](Communicator& comm) {
       Perceptron model(Dtype::float32, 100);
       Adam plain;
@@ -298,7 +297,7 @@ BOOST_AUTO_TEST_CASE(loops_of_ones_own) {
 BOOST_AUTO_TEST_CASE(loss_scaling_skips_on_all_ranks) {
   for (const bool shard : {false, true}) {
     std::vector<std::vector<double>> seen(2);
-    const Examples data(kSteps, 2, Dtype::float32);
+    const RankBatches data(kSteps, 2, Dtype::float32);
     run_ranks(2, {}, [&](Communicator& comm) {
       Perceptron model(Dtype::float32, 100);
       Adam adam;

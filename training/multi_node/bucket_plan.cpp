@@ -10,9 +10,7 @@ namespace training::internal {
 using catena::check;
 using catena::ValueError;
 
-namespace {
-constexpr const char* kMultiNode = "multi-node optimizer";
-}
+namespace {}
 
 BucketPlan BucketPlan::of(const std::vector<nn::NamedParam>& params, std::size_t bucket_bytes) {
   BucketPlan plan;

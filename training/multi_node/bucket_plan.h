@@ -14,7 +14,7 @@ namespace training::internal {
 inline constexpr const char* kMultiNode = "multi-node optimizer";  // in error messages
 
 // The plan is that of rank 0: text() is broadcast, and parsed by the others.
-struct BucketPlan {
+struct CATENA_EXPORT BucketPlan {
   struct Member {
     std::string path;
     autograd::Variable param;

@@ -16,9 +16,7 @@ using catena::Shared;
 using catena::ValueError;
 using Kind = MultiNodeEvent::Kind;
 
-namespace {
-constexpr const char* kMultiNode = "multi-node optimizer";
-}
+namespace {}
 
 MultiNodeExchange::MultiNodeExchange(Optimizer& optimizer, const Communicator& communicator,
                                      const MultiNodeOptimizerOptions& options)
@@ -160,6 +158,10 @@ bool MultiNodeExchange::finish(Shared<Round> round) {
   }
   check_gradients(*round);
   for (std::size_t b = 0; b < round->buckets.size(); ++b) round->unpack(b, plan_.buckets[b], comm_->rank());
+  // Of parameters that are not in the plan yet, with double buffering, there are no means.
+  if (is_changed_)
+    for (nn::NamedParam& p : trained_params())
+      if (!bucket_of_.contains(p.param.id())) p.param.cleargrad();
   return true;
 }
 
