@@ -58,7 +58,8 @@ set(folders
   "training/datasets|kernels/base kernels/formats training|kernels"
   "training/transforms|kernels/base autograd nn/functions training|kernels autograd/functions"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
-  "training/communicators|kernels/base autograd nn|autograd/backend training/parallel"
+  "training/communicators|kernels/base autograd autograd/backend nn|nn/serializers training/parallel"
+  "training/tools||kernels/base"
   "training/multi_node|kernels/base autograd autograd/backend nn training training/communicators|training/parallel"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats training/datasets")
 
