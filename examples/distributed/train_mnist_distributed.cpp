@@ -1,5 +1,4 @@
 // Trains the perceptron of train_mnist in several processes, each with its part of the images.
-// train_mnist_distributed.
 // test: --synthetic --epoch 1 --unit 50 --seed 1
 // writes: result_distributed/log
 // prints: # ranks: [0-9]+
