@@ -57,8 +57,7 @@ int main(int argc, char** argv) try {
   if (is_first) {
     training::SerialIterator test_iter(test, batchsize, {.repeat = false, .shuffle = false});
     training::Evaluator evaluator(test_iter, model);
-    for (const auto& [key, value] : evaluator.evaluate())
-      if (key == "main/accuracy") std::printf("test accuracy: %g\n", value.to_double());
+    std::printf("test accuracy: %g\n", evaluator().at("main/accuracy").value());
   }
   return 0;
 } catch (const std::exception& e) {
