@@ -433,6 +433,22 @@ BOOST_AUTO_TEST_CASE(sharded_states) {
   }
 }
 
+// One rank has all states; several have them before the first update once they are gathered.
+BOOST_AUTO_TEST_CASE(states_before_the_first_update) {
+  for (const int ranks : {1, 2}) {
+    std::vector<std::size_t> entries(static_cast<std::size_t>(ranks));
+    run_ranks(ranks, {}, [&](Communicator& comm) {
+      Perceptron model(Dtype::float32, 100);
+      Adam adam;
+      const auto optimizer = create_multi_node_optimizer(adam, comm, {.shard_states = true});
+      optimizer->setup(model);
+      consolidate_states(*optimizer);
+      entries[std::size_t(comm.rank())] = entries_of(*optimizer).size();
+    });
+    for (const std::size_t n : entries) BOOST_TEST(n == 2 + 4 * 3);  // t, epoch; m, v and t of each parameter
+  }
+}
+
 // A file of sharded states is that of any number of ranks; training goes on as if it had not been interrupted.
 BOOST_AUTO_TEST_CASE(resumed_training) {
   for (const bool shard : {false, true}) {

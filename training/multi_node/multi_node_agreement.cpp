@@ -192,7 +192,7 @@ void make_multi_node(Optimizer& optimizer, const Communicator& communicator, con
                     " computes the loss several times in an update, which ranks cannot do in step");
   ExchangeAccess::check_single(optimizer);
   ExchangeAccess::attach(optimizer, catena::Shared<MultiNodeExchange>::make(optimizer, communicator, options),
-                         options.shard_states);
+                         options.shard_states && communicator.size() > 1);
 }
 
 }  // namespace training::internal

@@ -181,7 +181,6 @@ bool MultiNodeExchange::mean_alone() {
     const bool is_broadcast = needs_broadcast(now);
     known_ = now;
     is_set_up_anew_ = false;
-    if (options_.shard_states) ExchangeAccess::set_elsewhere(optimizer_, [](const std::string&) { return false; });
     if (is_broadcast) {
       report(Kind::broadcast);
       return false;
