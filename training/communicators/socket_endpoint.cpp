@@ -138,9 +138,13 @@ SocketEndpoint::State SocketEndpoint::state_of(int other, const bool& done, cons
   }
 }
 
-void SocketEndpoint::check_state(State state, int other) const {
-  if (state == State::aborted) throw RuntimeError(aborted_);  // never changes again
-  if (state == State::ended) fail_ended(rank_, other, "has ended");
+// What has ended the other rank never changes again.
+void SocketEndpoint::check_state(State state, int other) {
+  if (state == State::aborted) throw RuntimeError(aborted_);
+  if (state != State::ended) return;
+  const int error = peer(other).error;
+  const bool is_lost = error != 0 && error != ECONNRESET && error != EPIPE;
+  fail_ended(rank_, other, is_lost ? catena::concat("cannot be reached: ", system_reason(error)) : "has ended");
 }
 
 Owned<Transport::Request> SocketEndpoint::start_send(int to, std::uint64_t channel, std::span<const std::byte> bytes,
@@ -210,7 +214,7 @@ void SocketEndpoint::serve() noexcept {
     move_messages();
   } catch (const std::exception& e) {  // no memory for a message
     const std::lock_guard lock(mutex_);
-    for (Peer& p : peers_) end_peer(p);
+    for (Peer& p : peers_) end_peer(p, 0);
     try {
       if (aborted_.empty()) aborted_ = catena::concat("rank ", rank_, " cannot go on: ", e.what());
     } catch (const std::exception&) {  // the message says then that the other rank has ended
@@ -248,7 +252,8 @@ void SocketEndpoint::move_messages() {
   }
 }
 
-void SocketEndpoint::end_peer(Peer& p) noexcept {
+void SocketEndpoint::end_peer(Peer& p, int error) noexcept {
+  if (p.error == 0) p.error = error;
   p.ended = true;
   p.outgoing.clear();
   changed_.notify_all();
@@ -268,7 +273,9 @@ void SocketEndpoint::write_some(Peer& p) {
     if (n < 0 && errno == EINTR) continue;
     // After another error the messages that have arrived are still read; then the socket says that it has ended.
     if (n < 0) {
-      if (errno != EAGAIN && errno != EWOULDBLOCK) p.outgoing.clear();
+      if (errno == EAGAIN || errno == EWOULDBLOCK) return;
+      if (p.error == 0) p.error = errno;
+      p.outgoing.clear();
       return;
     }
     message.written += static_cast<std::size_t>(n);
@@ -287,7 +294,7 @@ bool SocketEndpoint::read_head(Peer& p) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return false;
     if (n <= 0) {
-      end_peer(p);
+      end_peer(p, n < 0 ? errno : 0);
       return false;
     }
     p.head_read += static_cast<std::size_t>(n);
@@ -343,7 +350,7 @@ void SocketEndpoint::read_some(Peer& p) {
       const ssize_t n = ::recv(p.socket.get(), to + p.read, size, MSG_DONTWAIT);
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return;
-      if (n <= 0) return end_peer(p);
+      if (n <= 0) return end_peer(p, n < 0 ? errno : 0);
       p.read += static_cast<std::size_t>(n);
       budget -= static_cast<std::size_t>(n);
     }

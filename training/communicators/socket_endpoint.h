@@ -58,6 +58,7 @@ class SocketEndpoint final : public Endpoint {
   struct Peer {
     Socket socket;
     bool ended = false;
+    int error = 0;  // of the system, with which it ended; 0: none
     std::deque<catena::Shared<Outgoing>> outgoing = {};
     std::map<std::uint64_t, Queue> queues = {};  // by channel
     // The message that is being read: into the memory of a receive if that has been started and expects this length.
@@ -74,7 +75,7 @@ class SocketEndpoint final : public Endpoint {
   Peer& peer(int rank) { return peers_[static_cast<std::size_t>(rank)]; }
   // Waits, if so, until `done`, which the lock protects, or until that will not happen.
   State state_of(int other, const bool& done, const Deadline& deadline, bool wait);
-  void check_state(State state, int other) const;
+  void check_state(State state, int other);
   void serve() noexcept;
   void move_messages();
   void wake() noexcept;
@@ -84,7 +85,7 @@ class SocketEndpoint final : public Endpoint {
   bool read_head(Peer& p);
   void begin_message(Peer& p);
   void end_message(Peer& p);
-  void end_peer(Peer& p) noexcept;
+  void end_peer(Peer& p, int error) noexcept;
 
   int rank_;
   std::mutex mutex_;

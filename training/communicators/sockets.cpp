@@ -96,16 +96,29 @@ bool resolve(const Address& address, SystemAddress& out, std::string& reason) {
   return true;
 }
 
+// Small messages do not wait for more of them. A machine that has disappeared (a cable, its power) is noticed after
+// about half a minute, whether something is under way to it or not.
+void set_up(const Socket& socket) {
+  const int on = 1, idle = 10, interval = 5, probes = 4, unanswered_ms = 30'000;
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+#ifdef TCP_USER_TIMEOUT
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof idle);
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPINTVL, &interval, sizeof interval);
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_KEEPCNT, &probes, sizeof probes);
+  ::setsockopt(socket.get(), IPPROTO_TCP, TCP_USER_TIMEOUT, &unanswered_ms, sizeof unanswered_ms);
+#endif
+#ifdef SO_NOSIGPIPE
+  ::setsockopt(socket.get(), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
+#endif
+}
+
 Socket new_socket(int family) {
   catena::reserve_standard_descriptors();
   Socket socket(::socket(family, SOCK_STREAM, 0));
   if (!socket) return socket;
   ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
-  const int on = 1;
-  if (family != AF_UNIX) ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-#ifdef SO_NOSIGPIPE
-  ::setsockopt(socket.get(), SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
-#endif
+  set_up(socket);  // has no effect on Unix sockets, which need nothing of it
   return socket;
 }
 
@@ -169,9 +182,7 @@ Socket accept_from(const Socket& listening, const Deadline& deadline) {
     Socket socket(::accept(listening.get(), nullptr, nullptr));
     if (!socket) continue;  // the other side has gone
     ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
-    const int on = 1;
-    ::setsockopt(socket.get(), IPPROTO_TCP, TCP_NODELAY, &on,
-                 sizeof on);  // fails for a Unix socket, which has no delay
+    set_up(socket);
     return socket;
   }
 }
