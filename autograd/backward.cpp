@@ -262,6 +262,7 @@ void BackwardEngine::process(FunctionNode& f) {
     if (x->is_parameter && on_parameter_ != nullptr) (*on_parameter_)(*x, f);
     if (x->creator == nullptr && isolated_ == nullptr) {
       watch_.note(x, f);
+      internal::FinalGradients::check_open(*x);
       if (x->grad_hooks) [[unlikely]] {
         add_to_leaf(held, gx[k]);
         continue;
@@ -330,7 +331,8 @@ void start_gradient(const Variable& root, VariableNode* y, const FunctionNode& f
 
 }  // namespace
 
-void run_backward(const Variables& roots, const BackwardOptions& options, const OnParameter* on_parameter) try {
+void run_backward(const Variables& roots, const BackwardOptions& options, const OnParameter* on_parameter,
+                  const OnFinal* on_final) try {
   // A backward pass within a rule (forget) or within an optimizer's update is not checked here: the optimizer has a
   // more detailed message.
   const bool in_rule = modes().in_backward_rule, by_user = !in_rule && on_parameter == nullptr;
@@ -344,6 +346,11 @@ void run_backward(const Variables& roots, const BackwardOptions& options, const 
   if (held.empty()) return;
   BackwardEngine engine(options.enable_double_backprop || options.create_graph, options.retain_grad);
   engine.report_parameters(on_parameter);
+  std::optional<FinalGradients> final_gradients;
+  if (on_final != nullptr) {
+    final_gradients.emplace(held, *on_final);
+    engine.report_final(&*final_gradients);
+  }
   for (const Variable& root : held) {
     VariableNode* const y = Access::node(root);
     if (!in_rule) BackwardWatch::check_repeated(*y->creator);

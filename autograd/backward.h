@@ -13,9 +13,12 @@ namespace autograd::internal {
 
 // Called with each parameter of a link that gets a gradient and the function from which the gradient comes.
 using OnParameter = catena::Function<void(VariableNode&, FunctionNode&)>;
+// Called with each leaf that an optimizer updates, as soon as its gradient is final (final_gradients.h). Leaves that
+// are final only at the end of the pass are not reported.
+using OnFinal = catena::Function<void(VariableNode&)>;
 // Implements Variable::backward and autograd::backward.
 CATENA_EXPORT void run_backward(const Variables& roots, const BackwardOptions& options,
-                                const OnParameter* on_parameter = nullptr);
+                                const OnParameter* on_parameter = nullptr, const OnFinal* on_final = nullptr);
 
 // Returns the callback to which the backward pass that now calls a rule on this thread reports parameters; null if
 // none.

@@ -8,6 +8,7 @@
 
 #include <catena/autograd/backward.h>
 #include <catena/autograd/backward_watch.h>
+#include <catena/autograd/final_gradients.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 
@@ -65,6 +66,7 @@ class BackwardEngine {
     enqueue(y);
   }
   void report_parameters(const internal::OnParameter* to) { on_parameter_ = to; }
+  void report_final(internal::FinalGradients* to) { final_ = to; }
 
   void enqueue(VariableNode* n) {
     FunctionNode* f = n->creator;
@@ -84,7 +86,9 @@ class BackwardEngine {
       std::pop_heap(queue_.begin(), queue_.end());
       const NodePtr<FunctionNode> f(queue_.back().function);
       queue_.pop_back();
+      if (final_ != nullptr) final_->begin(*f);
       process(*f);
+      if (final_ != nullptr) final_->end();
     }
     finish_leaves();
   }
@@ -135,6 +139,7 @@ class BackwardEngine {
   bool made_here_ = false;  // the current function has one output, and this run made its gradient
   Isolated* isolated_ = nullptr;
   const internal::OnParameter* on_parameter_ = nullptr;
+  internal::FinalGradients* final_ = nullptr;
   internal::BackwardWatch watch_;
   // The variables on which backward was called; they keep their gradients.
   catena::SmallVector<VariableNode*, 2> roots_;

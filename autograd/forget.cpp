@@ -6,6 +6,7 @@
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
+#include <catena/autograd/final_gradients.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/random_state.h>
 #include <catena/autograd/variable_node.h>
@@ -216,6 +217,8 @@ class Forget final : public FunctionNode {
 };
 
 }  // namespace
+
+bool computes_again(const FunctionNode& f) noexcept { return dynamic_cast<const Forget*>(&f) != nullptr; }
 
 Variables forget(Recompute func, const Variables& xs) {
   graph_mode_of(xs);  // throws for null inputs

@@ -10,6 +10,7 @@
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
+#include <catena/training/gradient_exchange.h>
 #include <catena/training/optimizer_parts.h>
 
 namespace training {
@@ -62,6 +63,7 @@ void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
   loss_ = {};
   hooks_.clear();
   passes_.clear();
+  if (exchange_) exchange_->setup();
   forget_groups();  // counts as a change
 } catch (...) {
   catena::rethrow_standard(rule_.name);
@@ -92,8 +94,12 @@ void Optimizer::refresh_slots() {
     const auto known =
         std::find_if(slots_.begin(), slots_.end(), [&](const Slot& s) { return s.param.path == p.path; });
     Slot& slot = fresh.emplace_back();
-    if (known != slots_.end()) slot = std::move(*known);
-    else slot.missed = t_;
+    if (known != slots_.end()) {
+      slot = std::move(*known);
+    } else {
+      slot.missed = t_;
+      slot.elsewhere = sharded_;
+    }
     slot.grouped = slot.grouped && slot.param.param.is_same(p.param);
     slot.param = std::move(p);
     slot.own_grad = {};
@@ -109,7 +115,8 @@ bool Optimizer::Slot::has_grad() const noexcept {
 
 void Optimizer::reallocate_cleared_grads() {
   for (Slot& s : slots_)
-    if (s.takes_part() && !s.has_grad()) s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
+    if (s.takes_part() && !s.elsewhere && !s.has_grad())
+      s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
 }
 
 void Optimizer::step(Variable loss) try {
@@ -121,7 +128,7 @@ void Optimizer::step(Variable loss) try {
     if (!n.has_optimizer && n.requires_grad) not_updated.emplace_back(n.handle(), f.label());
   };
   if (scaling_) seed_scaled(loss);
-  autograd::internal::run_backward({loss}, {}, &note);
+  internal::run_last_backward(exchange_.get(), loss, {}, &note);
   loss_ = std::move(loss);
   if (autograd::is_capturing()) release_graph();  // the memory of a captured graph belongs to its replays
   if (!not_updated.empty()) check_untrained(not_updated);
@@ -145,6 +152,7 @@ void Optimizer::release_graph() {
 void Optimizer::update() try {
   refresh_slots();
   if (!in_step_ && !autograd::is_capturing()) check_own_loop();
+  if (!exchange_gradients()) return;
   if (scaling_ && !unscale_gradients()) return;
   // From here on, writes to the parameters, by hooks or by the rule, count as this update.
   catena::SmallVector<autograd::internal::OptimizerWrite, 16> writes;
@@ -157,6 +165,7 @@ void Optimizer::update() try {
   if (rule_.kernel == nullptr) update_each();
   else if (scaling_ && autograd::is_capturing()) launch_if_finite();
   else launch();
+  if (exchange_) exchange_->share_params();
   call_post_hooks();
   if (autograd::is_capturing()) watch();
 } catch (...) {

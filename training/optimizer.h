@@ -29,6 +29,11 @@ namespace training {
 using nn::Link;
 using nn::Serializer;
 
+namespace internal {
+class GradientExchange;
+struct ExchangeAccess;
+}  // namespace internal
+
 // Describes an optimizer. With a kernel, one launch updates all parameters; without one, the class overrides
 // update_one:
 //
@@ -117,6 +122,9 @@ class CATENA_EXPORT Optimizer {
     }
     step(std::move(loss));
   }
+  // For a loop of one's own, in place of loss.backward({.loss_scale = loss_scale()}): the last backward pass before
+  // update(). A multi-node optimizer (multi_node/multi_node_optimizer.h) communicates gradients during it.
+  void backward(const Variable& loss);
   // Returns the loss of the last update(lossfun), with its graph; null before, in captured work and after
   // release_graph().
   const Variable& loss() const noexcept { return loss_; }
@@ -252,6 +260,9 @@ class CATENA_EXPORT Optimizer {
 
   // Runs the hooks whose timing is post. For classes that override update().
   void call_post_hooks();
+  // For classes that override update(), before anything else: replaces the gradients of a multi-node optimizer by their
+  // mean over the ranks. Returns false if no update follows, because the ranks got the weights of rank 0.
+  bool exchange_gradients();
 
  private:
   struct Slot {
@@ -260,6 +271,7 @@ class CATENA_EXPORT Optimizer {
     Array own_grad;    // gradient array made by a hook of this update; only such an array may be written in place
     bool met = false;  // it had data in an earlier call of prepare()
     bool enabled = true;
+    bool elsewhere = false;     // another rank has its states and updates it (shard_states)
     bool grouped = false;       // its groups are known
     std::int64_t missed = 0;    // number of updates of the optimizer that were none of this parameter
     std::size_t value_set = 0;  // its groups: index into value_sets_
@@ -269,10 +281,11 @@ class CATENA_EXPORT Optimizer {
     bool is_frozen() const noexcept { return !param.param.requires_grad(); }
     bool takes_part() const { return param.param.data() && !is_frozen(); }
     bool has_grad() const noexcept;
-    bool is_updated() const { return enabled && takes_part() && has_grad(); }
+    bool is_updated() const { return enabled && !elsewhere && takes_part() && has_grad(); }
   };
   friend class ParamGroup;
   friend class ParamRule;
+  friend struct internal::ExchangeAccess;
   void check_target(const Link& target) const;
   void check_rule(const Serializer& s) const;
   void set_target(Link& target, catena::Shared<Link> owner);
@@ -295,6 +308,7 @@ class CATENA_EXPORT Optimizer {
   void make_states(std::span<Slot*> slots);
   void make_own_states(Slot& slot);
   void check_capture() const;
+  void check_states_are_here() const;
   void watch();
   void launch();
   void update_each();
@@ -342,9 +356,11 @@ class CATENA_EXPORT Optimizer {
   const Slot* updating_ = nullptr;                                // in update_one
   std::vector<catena::Shared<internal::ParamGroupData>> groups_;  // those of single parameters last
   std::vector<ValueSet> value_sets_ = std::vector<ValueSet>(1);   // those in use; the first one is empty
-  std::vector<catena::Owned<Pass>> passes_;  // kept from step to step, because their tables seldom change
-  catena::Owned<LossScaling> scaling_;       // null: no loss scaling
-  std::uint64_t changes_ = 0;                // number of changes of target and hooks
+  std::vector<catena::Owned<Pass>> passes_;              // kept from step to step, because their tables seldom change
+  catena::Owned<LossScaling> scaling_;                   // null: no loss scaling
+  catena::Shared<internal::GradientExchange> exchange_;  // null: gradients are those of this process
+  bool sharded_ = false;                                 // new slots are elsewhere until the ranks have agreed
+  std::uint64_t changes_ = 0;                            // number of changes of target and hooks
 };
 
 // Chainer's name of the base class of gradient descent methods.

@@ -45,6 +45,7 @@ void Optimizer::serialize(Serializer& s) {
   }
   prepare();
   if (!s.is_writer()) check_rule(s);
+  else check_states_are_here();
   internal::restore_on_rollback(s, t_, epoch_);
   internal::serialize_count(s, "t", t_, rule_.name);
   internal::serialize_count(s, "epoch", epoch_, rule_.name);

@@ -28,6 +28,7 @@ void Optimizer::prepare_states() {
     const Array& p = s.param.param.data();
     if (!p) continue;
     s.met = true;
+    if (s.elsewhere) continue;
     if (is_in_fp32(s) && !s.is_frozen()) refresh_fp32_param(s);
     if (rule_.states.empty()) continue;
     if (s.states.empty()) {

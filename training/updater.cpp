@@ -142,7 +142,8 @@ void StandardUpdater::accumulate() {
     const Example converted = next_batch();
     const Variable loss = loss_of(converted.values, converted.names) / double(options_.accumulate);
     if (i == 0) optimizer.target().cleargrads();
-    loss.backward({.loss_scale = loss_scale});
+    if (i + 1 < options_.accumulate) loss.backward({.loss_scale = loss_scale});
+    else optimizer.backward(loss);  // the gradients are communicated once
   }
   optimizer.update();
 }

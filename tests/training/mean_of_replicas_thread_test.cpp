@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <catena/nn/serializers/npz.h>
+#include <catena/tests/support/optimizer_kinds.h>
 #include <catena/tests/support/replicas.h>
 #include <catena/training/extensions.h>
 #include <catena/training/parallel/multiprocess_parallel_updater.h>
@@ -51,36 +52,6 @@ struct Pairs {
   }
 };
 
-struct OptimizerKind {
-  const char* name;
-  std::function<std::shared_ptr<Optimizer>()> make;
-  const char* shifted;    // a hyperparameter that a schedule changes
-  bool is_later = false;  // not one of Chainer 1.24
-};
-const OptimizerKind kOptimizers[] = {
-    {"SGD", [] { return std::make_shared<SGD>(0.1); }, "lr"},
-    {"MomentumSGD", [] { return std::make_shared<MomentumSGD>(); }, "momentum"},
-    {"NesterovAG", [] { return std::make_shared<NesterovAG>(); }, "lr"},
-    {"AdaGrad", [] { return std::make_shared<AdaGrad>(); }, "lr"},
-    {"AdaDelta", [] { return std::make_shared<AdaDelta>(); }, "eps"},
-    {"Adam", [] { return std::make_shared<Adam>(); }, "alpha"},
-    {"RMSprop", [] { return std::make_shared<RMSprop>(); }, "lr"},
-    {"RMSpropGraves", [] { return std::make_shared<RMSpropGraves>(); }, "lr"},
-    {"SMORMS3", [] { return std::make_shared<SMORMS3>(); }, "lr"},
-    {"CorrectedMomentumSGD",
-     [] { return std::make_shared<CorrectedMomentumSGD>(CorrectedMomentumSGD::Options{.nesterov = true}); }, "lr",
-     true},
-    {"AdamW", [] { return std::make_shared<AdamW>(); }, "alpha", true},
-    {"AMSGrad", [] { return std::make_shared<AMSGrad>(); }, "alpha", true},
-    {"AdaBound", [] { return std::make_shared<AdaBound>(); }, "alpha", true},
-    {"AMSBound", [] { return std::make_shared<AMSBound>(); }, "final_lr", true},
-    {"RAdam", [] { return std::make_shared<RAdam>(); }, "alpha", true},
-    {"Adamax", [] { return std::make_shared<Adamax>(); }, "alpha", true},
-    {"Lion", [] { return std::make_shared<Lion>(); }, "lr", true},
-    {"LAMB", [] { return std::make_shared<LAMB>(); }, "alpha", true},
-    {"Adafactor", [] { return std::make_shared<Adafactor>(); }, "lr", true},
-    {"Muon", [] { return std::make_shared<Muon>(); }, "lr", true},
-};
 // Of later optimizers only those hooks that depend on the whole batch.
 bool is_tested(const OptimizerKind& kind, const std::string& hook) {
   return !kind.is_later || hook == "no hook" || hook == "GradientClipping";

@@ -1,0 +1,196 @@
+#include <catena/training/multi_node/multi_node_exchange.h>
+
+#include <algorithm>
+#include <exception>
+
+#include <catena/autograd/capture.h>
+#include <catena/kernels/base/error.h>
+
+namespace training::internal {
+
+using autograd::internal::OnFinal;
+using catena::check;
+using catena::concat;
+using catena::RuntimeError;
+using catena::Shared;
+using catena::ValueError;
+using Kind = MultiNodeEvent::Kind;
+
+namespace {}
+
+MultiNodeExchange::MultiNodeExchange(Optimizer& optimizer, const Communicator& communicator,
+                                     const MultiNodeOptimizerOptions& options)
+    : optimizer_(optimizer),
+      options_(options),
+      comm_(communicator.split(0, communicator.rank())),
+      on_final_([this](autograd::internal::VariableNode& leaf) { note_final(leaf); }) {
+  if (sends_nothing()) return;
+  background_ = communicator.split(0, communicator.rank());
+  thread_ = catena::Owned<CommunicationThread>(new CommunicationThread);
+}
+
+void MultiNodeExchange::report(Kind kind, std::int64_t bucket) {
+  if (!options_.observer) return;
+  const std::lock_guard lock(observing_);
+  options_.observer({kind, bucket});
+}
+
+void MultiNodeExchange::check_works() const {
+  check<RuntimeError>(failure_.empty(), kMultiNode, "an earlier update has failed: ", failure_);
+  check<RuntimeError>(!autograd::is_capturing(), kMultiNode,
+                      "an update waits for other ranks and cannot be captured (StandardUpdater without capture)");
+}
+
+// ---- an update ----------------------------------------------------------------------------------
+
+const OnFinal* MultiNodeExchange::begin_backward() {
+  check_works();
+  is_open_ = true;
+  if (sends_nothing()) return nullptr;
+  if (has_plan_) start_round();
+  else final_order_.clear();
+  return options_.overlap ? &on_final_ : nullptr;
+}
+
+void MultiNodeExchange::start_round() {
+  round_ = Shared<Round>::make();
+  round_->buckets.resize(plan_.buckets.size());
+  round_->is_sharded = options_.shard_states && !ExchangeAccess::reads_all_gradients(optimizer_);
+  waited_for_.clear();
+  for (const BucketPlan::Bucket& bucket : plan_.buckets) waited_for_.push_back(bucket.members.size());
+  next_ = 0;
+  is_changed_ = is_set_up_anew_ || present_params() != known_;
+}
+
+// The last bucket waits for the end of the pass, because it also says whether the pass has failed.
+void MultiNodeExchange::note_final(autograd::internal::VariableNode& leaf) {
+  if (!round_) return final_order_.push_back(&leaf);
+  const auto at = bucket_of_.find(&leaf);
+  if (at == bucket_of_.end()) return;
+  if (--waited_for_[at->second] == 0) report(Kind::bucket_ready, std::int64_t(at->second));
+  while (next_ + 1 < waited_for_.size() && waited_for_[next_] == 0) post(next_);
+}
+
+void MultiNodeExchange::post(std::size_t b, bool failed) {
+  round_->pack(b, plan_.buckets[b], comm_->size(), {failed, is_changed_});
+  next_ = b + 1;
+  // The plan may be another one when the task runs; the round keeps to this one.
+  round_->buckets[b].task = thread_->post([this, round = round_, b, plan = plan_.buckets[b]] {
+    report(Kind::bucket_started, std::int64_t(b));
+    round->communicate(b, plan, *background_);
+    report(Kind::bucket_ended, std::int64_t(b));
+  });
+}
+
+void MultiNodeExchange::post_rest(bool failed) {
+  while (next_ < plan_.buckets.size()) post(next_, failed);
+}
+
+void MultiNodeExchange::end_backward() {
+  report(Kind::backward_ended);
+  if (round_) post_rest();
+}
+
+// The other ranks learn of the failure at the end of the round, or where they agree on a plan.
+void MultiNodeExchange::fail() noexcept try {
+  if (!is_open_ || sends_nothing()) return;
+  is_open_ = false;
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    failure_ = concat("rank ", comm_->rank(), ": ", e.what());
+  } catch (...) {
+    failure_ = concat("rank ", comm_->rank(), " has failed");
+  }
+  if (round_) post_rest(true);
+  if (round_ && options_.double_buffering) {  // they begin another round before they see the end of this one
+    start_round();
+    post_rest(true);
+  }
+  if (round_) wait_for(*round_);
+  round_.reset();
+  first_problem(failure_);
+} catch (...) {  // the communicator does not work any more, so the others do not wait for this rank either
+}
+
+void MultiNodeExchange::fail_everywhere() {
+  const std::string problem = first_problem("");
+  failure_ = problem.empty() ? "a rank has failed" : problem;
+  catena::fail<RuntimeError>(kMultiNode, failure_);
+}
+
+void MultiNodeExchange::wait_for(const Round& round) {
+  for (const Round::Bucket& bucket : round.buckets) thread_->wait(bucket.task);
+}
+
+bool MultiNodeExchange::mean_gradients() {
+  check_works();
+  if (sends_nothing()) return mean_alone();
+  struct Closed {
+    MultiNodeExchange& of;
+    ~Closed() {
+      of.is_open_ = false;
+      of.round_.reset();
+    }
+  } const closed{*this};
+  if (has_all_states_) keep_own_states();
+  if (!has_plan_ && agree()) return false;
+  if (!round_) start_round();
+  post_rest();
+  Shared<Round> round = std::move(round_);
+  if (options_.double_buffering) std::swap(round, before_);
+  return round && finish(std::move(round));
+}
+
+bool MultiNodeExchange::finish(Shared<Round> round) {
+  wait_for(*round);
+  const auto any = [&](std::size_t (*number)(std::size_t)) {
+    for (std::size_t b = 0; b < round->buckets.size(); ++b)
+      if (round->buckets[b].notes[number(plan_.buckets[b].members.size())] != 0) return true;
+    return false;
+  };
+  if (any(&Round::failed)) fail_everywhere();
+  if (any(&Round::changed)) {
+    if (before_) wait_for(*before_);
+    before_.reset();
+    has_plan_ = false;
+    return mean_gradients();  // with a new plan
+  }
+  check_gradients(*round);
+  for (std::size_t b = 0; b < round->buckets.size(); ++b) round->unpack(b, plan_.buckets[b], comm_->rank());
+  // Of parameters that are not in the plan yet, with double buffering, there are no means.
+  if (is_changed_)
+    for (nn::NamedParam& p : trained_params())
+      if (!bucket_of_.contains(p.param.id())) p.param.cleargrad();
+  return true;
+}
+
+void MultiNodeExchange::check_gradients(const Round& round) const {
+  if (options_.zero_fill) return;
+  for (std::size_t b = 0; b < round.buckets.size(); ++b)
+    for (std::size_t i = 0; i < plan_.buckets[b].members.size(); ++i)
+      check<ValueError>(round.buckets[b].notes[Round::missing(i)] == 0, kMultiNode, "the parameter ",
+                        plan_.buckets[b].members[i].path,
+                        " has no gradient on some rank (zero_fill = true counts it as zero there)");
+}
+
+// One rank, whose gradients are the means.
+bool MultiNodeExchange::mean_alone() {
+  const std::vector<Known> now = present_params();
+  if (is_set_up_anew_ || now != known_) {
+    const bool is_broadcast = needs_broadcast(now);
+    known_ = now;
+    is_set_up_anew_ = false;
+    if (is_broadcast) {
+      report(Kind::broadcast);
+      return false;
+    }
+  }
+  if (!options_.zero_fill)
+    for (const nn::NamedParam& p : trained_params())
+      check<ValueError>(bool(p.param.grad()), kMultiNode, "the parameter ", p.path,
+                        " has no gradient (zero_fill = true counts it as zero)");
+  return true;
+}
+
+}  // namespace training::internal

@@ -1,0 +1,90 @@
+// The multi-node part of an optimizer. Internal to this folder.
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include <catena/training/gradient_exchange.h>
+#include <catena/training/multi_node/bucket_plan.h>
+#include <catena/training/multi_node/communication_thread.h>
+#include <catena/training/multi_node/multi_node_optimizer.h>
+#include <catena/training/multi_node/round.h>
+
+namespace training::internal {
+
+// Every update is a round, in which every rank communicates the same buckets in the same order: also a rank that has
+// failed, or that has other parameters than planned. It says so in the round, so that all ranks know it at its end.
+// Buckets have a communicator of their own, for the communication thread.
+class MultiNodeExchange final : public GradientExchange {
+ public:
+  MultiNodeExchange(Optimizer& optimizer, const Communicator& communicator, const MultiNodeOptimizerOptions& options);
+
+  void setup() override { is_set_up_anew_ = true; }
+  const autograd::internal::OnFinal* begin_backward() override;
+  void end_backward() override;
+  void fail() noexcept override;
+  bool mean_gradients() override;
+  void share_params() override;
+
+  void consolidate();
+
+ private:
+  // What the plan was made for, in the order of the target's parameters.
+  struct Known {
+    const void* id;
+    bool is_initialized, is_trained;
+    friend bool operator==(const Known&, const Known&) = default;
+  };
+  std::vector<Known> present_params() const;
+  std::vector<nn::NamedParam> trained_params() const;
+  bool sends_nothing() const { return comm_->size() == 1 && !options_.double_buffering; }
+
+  // multi_node_exchange.cpp: an update.
+  void start_round();
+  void note_final(autograd::internal::VariableNode& leaf);
+  void post(std::size_t bucket, bool failed = false);
+  void post_rest(bool failed = false);
+  void wait_for(const Round& round);
+  bool finish(catena::Shared<Round> round);
+  void check_gradients(const Round& round) const;
+  bool mean_alone();
+  [[noreturn]] void fail_everywhere();
+  void check_works() const;
+  // multi_node_agreement.cpp: what the ranks agree on before, and what they share afterwards.
+  bool agree();  // false if there is only a new plan; true if the weights were broadcast as well
+  bool needs_broadcast(const std::vector<Known>& now);
+  BucketPlan own_plan() const;
+  void set_plan(const std::string& text);
+  void keep_own_states();
+  std::string first_problem(const std::string& own);  // collective: the first text that is not empty
+  void report(MultiNodeEvent::Kind kind, std::int64_t bucket = -1);
+
+  Optimizer& optimizer_;
+  const MultiNodeOptimizerOptions options_;
+  catena::Shared<Communicator> comm_, background_;
+  std::mutex observing_;
+
+  bool has_plan_ = false, is_set_up_anew_ = false;
+  BucketPlan plan_;
+  std::vector<Known> known_;
+  std::unordered_map<const void*, std::size_t> bucket_of_;  // by the identity of the parameter
+  bool has_all_states_ = false;                             // until the next update, after consolidate()
+
+  bool is_open_ = false;  // an update has begun, in which other ranks may wait for this one
+  autograd::internal::OnFinal on_final_;
+  std::vector<const void*> final_order_;  // before the first plan: the order in which gradients were final
+  catena::Shared<Round> round_;           // of this update
+  std::vector<std::size_t> waited_for_;   // members of each bucket whose gradients are not final
+  std::size_t next_ = 0;                  // the next bucket to be posted
+  bool is_changed_ = false;               // this rank has other parameters than planned
+  catena::Shared<Round> before_;          // with double buffering, the round of the last update
+  std::string failure_;                   // why further updates fail
+  // Last, so that its tasks end before what they use.
+  catena::Owned<CommunicationThread> thread_;
+};
+
+}  // namespace training::internal

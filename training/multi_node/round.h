@@ -1,0 +1,51 @@
+// The gradients of one update on their way: packed into buckets, summed over the ranks, unpacked. Internal to this
+// folder.
+//
+// Behind its gradients a bucket has numbers whose sums say what the ranks found: for each parameter whether a rank has
+// no gradient and whether it has one, whether a rank has failed, and whether one has other parameters than planned. All
+// are 0 or 1, so that a sum is 0 exactly if all are, in every dtype.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <catena/autograd/array.h>
+#include <catena/autograd/backend/stream_extension.h>
+#include <catena/training/communicators/communicator.h>
+#include <catena/training/multi_node/bucket_plan.h>
+
+namespace training::internal {
+
+struct Round {
+  struct Bucket {
+    // Before: what this rank sends; one array, or with sharded gradients one for each rank that owns some. After: the
+    // means, of all parameters of the bucket or of those that this rank owns.
+    std::vector<Array> sent = {};
+    Array mean = {};
+    std::vector<double> notes = {};  // the numbers behind the gradients, divided by the number of ranks
+    catena::Owned<autograd::StreamExtension::Point> point = {};
+    std::uint64_t task = 0;
+  };
+  std::vector<Bucket> buckets = {};
+  bool is_sharded = false;
+
+  // The numbers of a bucket of n members.
+  static std::size_t missing(std::size_t member) { return member; }
+  static std::size_t present(std::size_t n, std::size_t member) { return n + member; }
+  static std::size_t failed(std::size_t n) { return 2 * n; }
+  static std::size_t changed(std::size_t n) { return 2 * n + 1; }
+
+  struct Notes {
+    bool failed = false, changed = false;
+  };
+  // In the thread of the optimizer: copies the gradients of the members. With a failure, zeros.
+  void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, const Notes& notes);
+  // In the communication thread.
+  void communicate(std::size_t bucket, const BucketPlan::Bucket& plan, const Communicator& comm);
+  // In the thread of the optimizer: gives the members their means. Members of other ranks, and members that have no
+  // gradient on any rank, get none.
+  void unpack(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;
+};
+
+}  // namespace training::internal
