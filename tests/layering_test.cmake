@@ -58,6 +58,8 @@ set(folders
   "training/datasets|kernels/base kernels/formats training|kernels"
   "training/transforms|kernels/base autograd nn/functions training|kernels autograd/functions"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
+  "training/communicators|kernels/base autograd nn|autograd/backend training/parallel"
+  "training/multi_node|kernels/base autograd autograd/backend nn nn/functions nn/links nn/serializers training training/communicators training/extensions|kernels/registry autograd/functions training/parallel"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats training/datasets")
 
 # Beyond the libraries: <folder>|<what it may include, by prefix>|<what it may not, although the former matches>. The first row counts.
