@@ -57,12 +57,12 @@ class CATENA_EXPORT Communicator {
   // ---- arrays ----
   void send(const Array& a, int dest) const;
   Array recv(int source) const;
-  Array bcast(const Array& a, int root = 0) const;                   // the array of the root; others may give none
-  std::vector<Array> gather(const Array& a, int root = 0) const;     // by rank, on the root; empty on others
-  std::vector<Array> allgather(const Array& a) const;                // by rank
-  Array scatter(const std::vector<Array>& a, int root = 0) const;    // the root's entry for this rank
-  std::vector<Array> alltoall(const std::vector<Array>& a) const;    // entry r comes from rank r
-  Array allreduce(const Array& a) const;                             // the sum over all ranks
+  Array bcast(const Array& a, int root = 0) const;                 // the array of the root; others may give none
+  std::vector<Array> gather(const Array& a, int root = 0) const;   // by rank, on the root; empty on others
+  std::vector<Array> allgather(const Array& a) const;              // by rank
+  Array scatter(const std::vector<Array>& a, int root = 0) const;  // the root's entry for this rank
+  std::vector<Array> alltoall(const std::vector<Array>& a) const;  // entry r comes from rank r
+  Array allreduce(const Array& a) const;                           // the sum over all ranks
   // As allreduce, in place. The same bits on every rank; "naive" adds in the order of the ranks.
   void allreduce_into(const Array& a) const;
 
