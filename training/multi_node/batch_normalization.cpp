@@ -26,7 +26,7 @@ using nn::internal::BatchLayout;
 
 namespace {
 
-constexpr const char* kName = "MultiNodeBatchNormalization";
+constexpr const char* kMultiNodeNormalization = "MultiNodeBatchNormalization";
 
 // Of all ranks, in float64: mean and variance in the shape of the parameters, and the number of elements of each, a 0-d
 // array that stays on its device.
@@ -170,7 +170,7 @@ class MultiNodeNormalization final : public FunctionNode {
 class OverRanks final : public nn::internal::BatchFunctionHook {
  public:
   explicit OverRanks(AnyCommunicator comm) : comm_(std::move(comm)) {}
-  std::string name() const override { return kName; }
+  std::string name() const override { return kMultiNodeNormalization; }
   Variable normalize(const Variable& x, const Variable& gamma, const Variable& beta,
                      const nn::BatchNormalizationOptions& options) const override {
     return multi_node_batch_normalization(x, gamma, beta, comm_, options);
@@ -184,12 +184,12 @@ class OverRanks final : public nn::internal::BatchFunctionHook {
 
 Variable multi_node_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                         AnyCommunicator comm, const nn::BatchNormalizationOptions& options) {
-  return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta}, internal::checked(kName, comm), options)[0];
+  return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta}, internal::checked(kMultiNodeNormalization, comm), options)[0];
 }
 
 void internal::normalize_over_ranks(nn::BatchNormalization& link, const AnyCommunicator& comm) {
-  checked(kName, comm);
-  if (nn::internal::batch_function_of(link) != nullptr) link.delete_hook(kName);
+  checked(kMultiNodeNormalization, comm);
+  if (nn::internal::batch_function_of(link) != nullptr) link.delete_hook(kMultiNodeNormalization);
   link.add_hook(OverRanks(comm));
 }
 

@@ -34,7 +34,7 @@ struct Checkpoint {
   }
 };
 
-bool has(const std::vector<std::int64_t>& numbers, std::int64_t n) {
+bool holds(const std::vector<std::int64_t>& numbers, std::int64_t n) {
   return std::find(numbers.begin(), numbers.end(), n) != numbers.end();
 }
 
@@ -84,7 +84,7 @@ std::vector<std::int64_t> MultiNodeCheckpointer::common_iterations(const Trainer
   for (const std::string& message : comm_->allgather_obj(own.take())) {
     std::vector<std::int64_t> of_rank;
     for (internal::MessageReader r(message); !r.is_empty();) of_rank.push_back(r.get<std::int64_t>());
-    std::erase_if(common, [&](std::int64_t iteration) { return !has(of_rank, iteration); });
+    std::erase_if(common, [&](std::int64_t iteration) { return !holds(of_rank, iteration); });
   }
   return common;
 }

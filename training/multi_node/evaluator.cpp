@@ -18,11 +18,11 @@ using internal::MessageWriter;
 namespace {
 
 constexpr const char* kMultiNodeEvaluator = "MultiNodeEvaluator";
-constexpr const char* kGeneric = "GenericMultiNodeEvaluator";
+constexpr const char* kGenericEvaluator = "GenericMultiNodeEvaluator";
 constexpr const char* kAggregator = "ObservationAggregator";
 
 // The evaluator that `held` is, for the lists of the base class.
-Evaluator& present(const Held<Evaluator>& held) {
+Evaluator& present_evaluator(const Held<Evaluator>& held) {
   catena::check<catena::TypeError>(held.get() != nullptr, kMultiNodeEvaluator, "the evaluator is null");
   return *held;
 }
@@ -57,7 +57,7 @@ Observation mean_over_ranks(const Communicator& comm, const Observation& own, st
 }  // namespace
 
 MultiNodeEvaluator::MultiNodeEvaluator(Held<Evaluator> evaluator, AnyCommunicator comm)
-    : Evaluator(present(evaluator).get_all_iterators(), present(evaluator).get_all_targets()),
+    : Evaluator(present_evaluator(evaluator).get_all_iterators(), present_evaluator(evaluator).get_all_targets()),
       evaluator_(std::move(evaluator)),
       comm_(internal::checked(kMultiNodeEvaluator, comm)) {
   trigger = evaluator_->trigger;
@@ -76,15 +76,15 @@ Observation MultiNodeEvaluator::evaluate() {
 GenericMultiNodeEvaluator::GenericMultiNodeEvaluator(AnyCommunicator comm, Held<Iterator> iterator, Held<Link> target,
                                                      Options options)
     : Evaluator(std::move(iterator), std::move(target)),
-      comm_(internal::checked(kGeneric, comm)),
+      comm_(internal::checked(kGenericEvaluator, comm)),
       options_(std::move(options)) {
-  internal::check_rank(kGeneric, *comm_, options_.root, "the root");
+  internal::check_rank(kGenericEvaluator, *comm_, options_.root, "the root");
 }
 
 Observation GenericMultiNodeEvaluator::evaluate() {
   MessageWriter own;
-  internal::on_all_ranks(*comm_, kGeneric, [&] {
-    internal::EvaluationSweep sweep(kGeneric, get_iterator("main"));
+  internal::on_all_ranks(*comm_, kGenericEvaluator, [&] {
+    internal::EvaluationSweep sweep(kGenericEvaluator, get_iterator("main"));
     const auto no_graph = autograd::no_backprop_mode();
     const auto testing = autograd::train_mode(false);
     Examples results;
@@ -96,7 +96,7 @@ Observation GenericMultiNodeEvaluator::evaluate() {
   });
   const std::vector<std::string> all = comm_->gather_obj(own.take(), options_.root);
   Observation observation;
-  internal::on_all_ranks(*comm_, kGeneric, [&] {
+  internal::on_all_ranks(*comm_, kGenericEvaluator, [&] {
     if (comm_->rank() != options_.root) return;
     Examples results;
     for (const std::string& message : all) {

@@ -23,7 +23,7 @@ using Indices = std::vector<std::int64_t>;
 
 namespace {
 
-constexpr const char* kOp = "scatter_dataset";
+constexpr const char* kScatterDataset = "scatter_dataset";
 
 IndexRange part_of(std::int64_t n, std::int64_t rank, std::int64_t size, bool force_equal_length) {
   const std::int64_t begin = n * rank / size;
@@ -91,10 +91,10 @@ DatasetPtr unpacked_part(std::string_view message) {
 std::pair<std::int64_t, bool> agreed_size(const Dataset* dataset, const Communicator& comm, int root) {
   const std::vector<std::string> all = comm.allgather_obj(dataset ? std::to_string(dataset->size()) : "");
   const std::string& of_root = all[std::size_t(root)];
-  check<ValueError>(!of_root.empty(), kOp, "rank ", root, ", the root, has no dataset");
+  check<ValueError>(!of_root.empty(), kScatterDataset, "rank ", root, ", the root, has no dataset");
   bool everywhere = true;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    check<ValueError>(all[r].empty() || all[r] == of_root, kOp, "the dataset of rank ", root, " has ", of_root,
+    check<ValueError>(all[r].empty() || all[r] == of_root, kScatterDataset, "the dataset of rank ", root, " has ", of_root,
                       " examples, and that of rank ", r, " has ", all[r]);
     everywhere = everywhere && !all[r].empty();
   }
@@ -132,13 +132,13 @@ std::string exchange(const Dataset* dataset, const Communicator& comm, const std
 }  // namespace
 
 DatasetPtr scatter_dataset(AnyDataset dataset, AnyCommunicator given, const ScatterDatasetOptions& o) try {
-  const Communicator& comm = *internal::checked(kOp, given);
-  internal::check_rank(kOp, comm, o.root, "the root");
+  const Communicator& comm = *internal::checked(kScatterDataset, given);
+  internal::check_rank(kScatterDataset, comm, o.root, "the root");
   const auto [n, everywhere] = agreed_size(dataset.get(), comm, o.root);
   const IndexRange own = part_of(n, comm.rank(), comm.size(), o.force_equal_length);
   Indices order;
-  internal::on_all_ranks(comm, kOp, [&, n = n] {
-    if (comm.rank() == o.root && o.shuffle) order = internal::random_order(kOp, n, o.seed);
+  internal::on_all_ranks(comm, kScatterDataset, [&, n = n] {
+    if (comm.rank() == o.root && o.shuffle) order = internal::random_order(kScatterDataset, n, o.seed);
   });
   if (everywhere) {
     if (o.shuffle) order = indices_of(comm.bcast_obj(bytes_of(order), o.root));
@@ -155,11 +155,11 @@ DatasetPtr scatter_dataset(AnyDataset dataset, AnyCommunicator given, const Scat
     }
   }
   std::string message;
-  internal::on_all_ranks(comm, kOp, [&] { message = exchange(dataset.get(), comm, parts, o.root); });
+  internal::on_all_ranks(comm, kScatterDataset, [&] { message = exchange(dataset.get(), comm, parts, o.root); });
   if (comm.rank() != o.root) return unpacked_part(message);
   return catena::Shared<SubDataset>::make(dataset, own.begin, own.end, std::move(order));
 } catch (...) {
-  catena::rethrow_standard(kOp);
+  catena::rethrow_standard(kScatterDataset);
 }
 
 IndexRange scatter_index(std::int64_t n, AnyCommunicator given, const ScatterIndexOptions& o) try {

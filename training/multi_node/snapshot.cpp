@@ -17,16 +17,16 @@ using catena::ValueError;
 
 namespace {
 
-constexpr const char* kOp = "multi_node_snapshot";
+constexpr const char* kMultiNodeSnapshot = "multi_node_snapshot";
 
 // The ranks of the set that holds `rank`, in ascending order.
 std::vector<int> replicas_of(const Communicator& comm, const std::vector<ReplicaSet>& sets) {
   std::vector<int> set_of(static_cast<std::size_t>(comm.size()), -1);
   for (std::size_t k = 0; k < sets.size(); ++k)
     for (const int rank : sets[k].ranks()) {
-      internal::check_rank(kOp, comm, rank, "a rank of a replica set");
+      internal::check_rank(kMultiNodeSnapshot, comm, rank, "a rank of a replica set");
       int& set = set_of[static_cast<std::size_t>(rank)];
-      check<ValueError>(set == -1, kOp, "rank ", rank, " is in two replica sets");
+      check<ValueError>(set == -1, kMultiNodeSnapshot, "rank ", rank, " is in two replica sets");
       set = int(k);
     }
   std::vector<int> replicas;
@@ -54,7 +54,7 @@ std::vector<std::string> unpacked_names(std::string_view message) {
 }  // namespace
 
 MultiNodeSnapshot::MultiNodeSnapshot(AnyCommunicator comm, Options options, const std::vector<ReplicaSet>& replica_sets)
-    : comm_(internal::checked(kOp, comm)),
+    : comm_(internal::checked(kMultiNodeSnapshot, comm)),
       replicas_(replicas_of(*comm_, replica_sets)),
       filename_(options.filename),
       autoload_(options.autoload),
@@ -108,7 +108,7 @@ std::string MultiNodeSnapshot::newest_name(const Trainer& trainer) const {
 
 void MultiNodeSnapshot::load(Trainer& trainer) {
   std::string state;
-  internal::on_all_ranks(*comm_, kOp, [&] {
+  internal::on_all_ranks(*comm_, kMultiNodeSnapshot, [&] {
     if (!is_master()) return;
     const fs::path folder = (fs::path(trainer.out()) / filename_).parent_path();
     const std::string path = (folder / (loaded_name_ + suffix_of(comm_->rank()))).string();
@@ -121,7 +121,7 @@ void MultiNodeSnapshot::load(Trainer& trainer) {
   });
   if (is_master())
     for (std::size_t k = 1; k < replicas_.size(); ++k) comm_->send_obj(state, replicas_[k]);
-  internal::on_all_ranks(*comm_, kOp, [&] {
+  internal::on_all_ranks(*comm_, kMultiNodeSnapshot, [&] {
     if (is_master()) return;
     state = comm_->recv_obj(replicas_[0]);
     internal::PackedDeserializer s(state);
