@@ -33,6 +33,7 @@ option(CATENA_WITH_ONEDNN "Use oneDNN for float32 matrix products and convolutio
 option(CATENA_WITH_OPENBLAS "Use OpenBLAS for float64 matrix products and LAPACK, if it is found" ON)
 option(CATENA_WITH_IMAGES "Use libpng and libjpeg to read images, if they are found" ON)
 option(CATENA_WITH_CURL "Use libcurl to download data sets, if it is found" ON)
+option(CATENA_WITH_MPI "Let mpirun start distributed training, if an MPI library is found" ON)
 option(CATENA_WITH_HDF5 "Read and write HDF5 files of models, if the HDF5 library is found" ON)
 option(CATENA_WITH_CUDA_TOOLKIT "Check the CUDA backend against an installed toolkit in the tests, if one is found" ON)
 set(CATENA_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")

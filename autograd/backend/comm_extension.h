@@ -1,4 +1,5 @@
-// Operations of backends whose devices can exchange arrays without the host: sums and copies over a group of devices.
+// Operations of backends whose devices can exchange arrays without the host: sums and copies over a group of devices,
+// which belong to one process or to several.
 #pragma once
 
 #include <span>
@@ -34,6 +35,22 @@ class CATENA_EXPORT CommExtension {
   };
   // RuntimeError if communication is unavailable; ValueError for a device that does not exist or occurs twice.
   virtual catena::Owned<Group> connect(std::span<const Device> devices) = 0;
+
+  // One rank of a group whose ranks may be in different processes, with a device of its own. Every rank makes the same
+  // calls in the same order, with arrays of the same shape and dtype, else the calls may wait forever. Arrays as above,
+  // on the device of the rank; the work is enqueued on its current stream. Thread safety: as for Group.
+  class CATENA_EXPORT Rank {
+   public:
+    virtual ~Rank();
+    virtual bool takes(Dtype dtype) const = 0;    // false: a TypeError
+    virtual void all_reduce(const Array& a) = 0;  // a = the sum over all ranks; errors of earlier work are thrown
+  };
+  // The name of a new group, which may have any bytes: one rank makes it and sends it to the others. RuntimeError as
+  // above.
+  virtual std::string new_group_id();
+  // Makes rank `rank` of `size`; returns when all ranks have called this function. NotImplementedError where ranks of
+  // several processes are not supported.
+  virtual catena::Owned<Rank> join(const std::string& group_id, int size, int rank, Device device);
 };
 
 }  // namespace autograd

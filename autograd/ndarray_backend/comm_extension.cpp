@@ -1,5 +1,6 @@
 #include <catena/autograd/ndarray_backend/comm_extension.h>
 
+#include <cstring>
 #include <vector>
 
 #include <catena/autograd/ndarray_backend/convert.h>
@@ -54,6 +55,28 @@ class NcclRanks final : public CommExtension::Group {
   std::vector<NcclCommunicator> ranks_;
 };
 
+class NcclRank final : public CommExtension::Rank {
+ public:
+  // The current device of the thread is that of the rank only while its communicator is made.
+  NcclRank(const nd::cuda::NcclUniqueId& id, int size, int rank, Device device)
+      : comm_([&] {
+          const nd::DeviceScope scope(device);
+          return NcclCommunicator(size, id, rank);
+        }()) {}
+
+  bool takes(Dtype dtype) const override {
+    return catena::is_floating(dtype) || (catena::is_integer(dtype) && catena::itemsize(dtype) != 2);
+  }
+  void all_reduce(const Array& a) override {
+    comm_.check_async_error();
+    const nd::Array own = a;
+    comm_.all_reduce(own, own);
+  }
+
+ private:
+  NcclCommunicator comm_;
+};
+
 class NcclExtension final : public CommExtension {
  public:
   std::string why_unavailable() const override {
@@ -67,6 +90,19 @@ class NcclExtension final : public CommExtension {
   catena::Owned<Group> connect(std::span<const Device> devices) override {
     catena::reserve_standard_descriptors();  // so that NCCL's sockets do not get numbers 0 to 2
     return catena::Owned<Group>(new NcclRanks(devices));
+  }
+  std::string new_group_id() override {
+    catena::reserve_standard_descriptors();
+    const nd::cuda::NcclUniqueId id = nd::cuda::nccl_unique_id();
+    return {reinterpret_cast<const char*>(&id), sizeof id};
+  }
+  catena::Owned<Rank> join(const std::string& group_id, int size, int rank, Device device) override {
+    catena::reserve_standard_descriptors();
+    nd::cuda::NcclUniqueId id;
+    catena::check<catena::ValueError>(group_id.size() == sizeof id, "join", "the name of the group has ",
+                                      group_id.size(), " bytes, not ", sizeof id);
+    std::memcpy(&id, group_id.data(), sizeof id);
+    return catena::Owned<Rank>(new NcclRank(id, size, rank, device));
   }
 };
 

@@ -4,11 +4,14 @@
 //   auto mean = comm->allreduce(x) / comm->size();
 //
 // Every function without a destination or source is collective: all ranks call it, in the same order and with the same
-// root. Arrays may be on any device; results are on the device of the argument, or on the current device where a rank
-// gives none. Arrays keep dtype and shape; a rank whose array does not fit the others' is a ValueError on every rank.
+// root. Arguments that do not fit those of the other ranks are a ValueError with the same text on every rank, and so
+// are ranks that call different functions; nothing has changed then. A rank that has ended is a RuntimeError with its
+// number, one that does not come a TimeoutError (transport.h).
+//
+// Arrays may be on any device, and keep dtype and shape. What comes from other ranks is on the device of the argument,
+// or on the current device where there is none; a rank's own arrays are returned as they are, not copied.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -27,14 +30,16 @@ using autograd::Array;
 struct CommunicatorOptions {
   // The dtype in which gradients travel: float16, bfloat16 or float32; by default that of the parameters.
   std::optional<autograd::Dtype> allreduce_grad_dtype = {};
-  // Seconds that a call waits for another rank before it is a TimeoutError with the missing rank; empty: forever.
+  // Seconds that a call waits for another rank before it is a TimeoutError with the missing rank; empty: forever. The
+  // variable CATENA_COMM_TIMEOUT, which `catena-run --timeout` sets, takes precedence in create_communicator().
   std::optional<double> timeout = 600;
 };
 
 // Thread safety: belongs to one thread at a time; see split().
 class CATENA_EXPORT Communicator {
  public:
-  // create_communicator() is the usual way. `name` is one of its names.
+  // create_communicator() is the usual way. `name` is one of its names. All ranks of the transport make one; errors as
+  // there.
   Communicator(std::string_view name, catena::Shared<communicators::Transport> transport,
                CommunicatorOptions options = {});
   virtual ~Communicator();
@@ -50,8 +55,8 @@ class CATENA_EXPORT Communicator {
   int inter_size() const noexcept;
   const CommunicatorOptions& options() const noexcept;
   communicators::Transport& transport() const noexcept;
-  // A communicator of the ranks that give the same color, ordered by (key, rank). With one color for all ranks it is a
-  // second communicator, for another thread.
+  // A communicator of the ranks that give the same color, ordered by (key, rank); null for a negative color. With one
+  // color for all ranks it is a second communicator, for another thread. Collective.
   catena::Shared<Communicator> split(int color, int key) const;
 
   // ---- arrays ----
@@ -78,12 +83,14 @@ class CATENA_EXPORT Communicator {
   void barrier() const;
 
   // ---- models ----
-  // Gives all ranks the parameters and persistents of rank 0, in sorted order of their paths. ValueError, on all ranks,
-  // naming the first difference, if the models differ in paths, shapes or dtypes. Parameters that rank 0 has not
-  // initialized stay so.
+  // Gives all ranks the parameters and persistents of rank 0, in sorted order of their paths; creates parameters that
+  // are pending on this rank only. ValueError, on all ranks, naming the first difference, if the models differ in
+  // paths, shapes or dtypes. Parameters that are pending on rank 0 are left alone.
   void bcast_data(nn::Link& model) const;
-  // Replaces all gradients by their mean over the ranks. A parameter without gradient on some rank is a ValueError with
-  // its path; with zero_fill it counts as zero where another rank has one.
+  // Replaces all gradients by their mean over the ranks, each rank with the same weight. A gradient that only some
+  // ranks have is a ValueError with the path; with zero_fill it counts as zero on the others, and all get the mean. A
+  // parameter that has none on any rank, is frozen or is pending stays as it is. The models are compared as by
+  // bcast_data.
   void multi_node_mean_grad(nn::Link& model, bool zero_fill = false) const;
 
  private:
@@ -93,11 +100,15 @@ class CATENA_EXPORT Communicator {
 
 // The communicator of this process's run. Names:
 //   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
-//   "flat"       CPU or GPU, through the host; all gradients in one message, added around a ring
-//   "pure_nccl"  GPUs only, by NCCL
-//   "dummy"      communicates nothing: to measure what communication costs
+//   "flat"       CPU or GPU, through the host; sums around a ring
+//   "pure_nccl"  sums, means and bcast by NCCL, on the device that is current now, a GPU of its own for each rank; the
+//                other functions, and dtypes that NCCL lacks, through the host
+//   "dummy"      as "naive", but sums and means are this rank's own values: to measure what communication costs
 // The run is that of mpirun (MPI is loaded at run time), or of catena-run; a process that was started by neither is the
-// only rank. ValueError for another name, RuntimeError if MPI or NCCL is needed and missing.
+// only rank. Collective. ValueError for another name or dtype, RuntimeError if MPI or NCCL is needed and missing.
+//
+// From the first call on, an exception that nothing catches prints its message with the rank before it ends the
+// process, and the other ranks get it in what they wait for.
 CATENA_EXPORT catena::Shared<Communicator> create_communicator(std::string_view name = "naive",
                                                                CommunicatorOptions options = {});
 

@@ -30,6 +30,9 @@ void fail_late(int rank, int other, const Deadline& deadline) {
 void fail_ended(int rank, int other, std::string_view why) {
   throw RuntimeError(catena::concat("rank ", rank, " waits for rank ", other, ", which ", why));
 }
+std::string aborted_text(int rank, std::string_view message) {
+  return catena::concat("rank ", rank, " has aborted: ", message);
+}
 void check_length(int from, int to, std::size_t sent, std::size_t expected) {
   if (sent == expected) return;
   throw RuntimeError(catena::concat("rank ", from, " sent ", sent, " bytes to rank ", to, ", which expects ", expected,

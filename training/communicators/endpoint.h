@@ -36,6 +36,7 @@ class Deadline {
 // The errors of waiting, with the ranks in the whole run.
 [[noreturn]] void fail_late(int rank, int other, const Deadline& deadline);
 [[noreturn]] void fail_ended(int rank, int other, std::string_view why);
+std::string aborted_text(int rank, std::string_view message);
 void check_length(int from, int to, std::size_t sent, std::size_t expected);
 
 // Thread safety: all members may be called from any thread.
@@ -47,6 +48,8 @@ class Endpoint {
                                                        std::optional<double> timeout) = 0;
   virtual catena::Owned<Transport::Request> start_receive(int from, std::uint64_t channel, std::span<std::byte> bytes,
                                                           std::optional<double> timeout) = 0;
+  // As the functions of Transport.
+  virtual void announce_abort(const std::string& message) noexcept = 0;
   [[noreturn]] virtual void abort(const std::string& message) = 0;
 
   // A number that no other channel has in the whole run.
@@ -69,6 +72,7 @@ class GroupTransport final : public Transport {
   catena::Owned<Request> start_send(int to, std::span<const std::byte> bytes) override;
   catena::Owned<Request> start_receive(int from, std::span<std::byte> bytes) override;
   catena::Shared<Transport> split(int color, int key) override;
+  void announce_abort(const std::string& message) noexcept override { endpoint_->announce_abort(message); }
   [[noreturn]] void abort(const std::string& message) override { endpoint_->abort(message); }
 
  private:

@@ -55,23 +55,23 @@ class Receive final : public Transport::Request {
           std::optional<double> timeout)
       : world_(std::move(world)), key_(key), number_(number), to_(to), deadline_(timeout) {}
 
-  bool is_done() override {
-    const std::lock_guard lock(world_->mutex);
-    return take();
-  }
-  void wait() override {
+  bool is_done() override { return finish(false); }
+  void wait() override { finish(true); }
+
+ private:
+  bool finish(bool wait) {
     std::unique_lock lock(world_->mutex);
     const auto [channel, from, to] = key_;
     while (!take()) {
       if (!world_->aborted.empty()) throw catena::RuntimeError(world_->aborted);
       if (world_->ended[static_cast<std::size_t>(from)]) internal::fail_ended(to, from, "has ended");
       if (deadline_.has_passed()) internal::fail_late(to, from, deadline_);
+      if (!wait) return false;
       if (deadline_.at()) world_->changed.wait_until(lock, *deadline_.at());
       else world_->changed.wait(lock);
     }
+    return true;
   }
-
- private:
   bool take() {
     if (done_) return true;
     auto& messages = world_->queues[key_].messages;
@@ -125,14 +125,16 @@ class ThreadEndpoint final : public internal::Endpoint {
     return Owned<Transport::Request>(new Receive(world_, key, world_->queues[key].receives++, bytes, timeout));
   }
 
-  void abort(const std::string& message) override {
-    const std::string text = catena::concat("rank ", rank_, " has aborted: ", message);
+  void announce_abort(const std::string& message) noexcept override {
     {
       const std::lock_guard lock(world_->mutex);
-      if (world_->aborted.empty()) world_->aborted = text;
+      if (world_->aborted.empty()) world_->aborted = internal::aborted_text(rank_, message);
     }
     world_->changed.notify_all();
-    throw catena::RuntimeError(text);
+  }
+  void abort(const std::string& message) override {
+    announce_abort(message);
+    throw catena::RuntimeError(internal::aborted_text(rank_, message));
   }
 
  private:
@@ -156,7 +158,7 @@ std::vector<Shared<Transport>> thread_transports(int n, ThreadTransportOptions o
   return transports;
 }
 
-void run_thread_ranks(int n, catena::Function<void(Shared<Transport>)> program, ThreadTransportOptions options) {
+void run_thread_ranks(int n, const catena::Function<void(Shared<Transport>)>& program, ThreadTransportOptions options) {
   std::vector<Shared<Transport>> transports = thread_transports(n, std::move(options));
   std::mutex mutex;
   std::exception_ptr first;
@@ -164,8 +166,7 @@ void run_thread_ranks(int n, catena::Function<void(Shared<Transport>)> program, 
   for (int r = 0; r < n; ++r) {
     threads.emplace_back([&, own = std::move(transports[static_cast<std::size_t>(r)])]() mutable {
       try {
-        catena::Function<void(Shared<Transport>)> copy = program;
-        copy(own);
+        program(own);
       } catch (...) {
         const std::lock_guard lock(mutex);
         if (!first) first = std::current_exception();

@@ -31,7 +31,7 @@ CATENA_EXPORT std::vector<catena::Shared<Transport>> thread_transports(int n, Th
 
 // Runs `program` in n threads, each with the transport of its rank, until all have ended. Rethrows the exception of the
 // rank that failed first; it also ends the ranks that wait for this one.
-CATENA_EXPORT void run_thread_ranks(int n, catena::Function<void(catena::Shared<Transport>)> program,
+CATENA_EXPORT void run_thread_ranks(int n, const catena::Function<void(catena::Shared<Transport>)>& program,
                                     ThreadTransportOptions options = {});
 
 }  // namespace training::communicators

@@ -50,6 +50,9 @@ class CATENA_EXPORT Transport {
   // A transport among the ranks that give the same color, ordered by (key, rank); ranks with a negative color get none.
   // Called by all ranks.
   virtual catena::Shared<Transport> split(int color, int key) = 0;
+  // Ends what all other ranks of the run wait for, with the message and this rank's number: a RuntimeError there. Of
+  // MPI: ends all ranks. To be called by a rank that is about to end.
+  virtual void announce_abort(const std::string& message) noexcept = 0;
   // Ends all ranks of the run, with the message and this rank's number; does not return. (Ranks that are threads get a
   // RuntimeError with this text from what they wait for, and so does the caller.)
   [[noreturn]] virtual void abort(const std::string& message) = 0;

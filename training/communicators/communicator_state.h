@@ -1,0 +1,37 @@
+// The members of Communicator. Internal to this folder.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <catena/autograd/backend/comm_extension.h>
+#include <catena/training/communicators/communicator.h>
+
+namespace training {
+
+struct Communicator::Impl {
+  enum class Kind { naive, flat, pure_nccl, dummy };  // in the order of the names in communicator.cpp
+
+  Kind kind;
+  std::string name;
+  catena::Shared<communicators::Transport> transport;
+  CommunicatorOptions options;
+  int intra_rank = 0, intra_size = 0, inter_rank = 0, inter_size = 0;
+  catena::Owned<autograd::CommExtension::Rank> gpus = {};  // for pure_nccl
+
+  int size() const noexcept { return transport->size(); }
+  bool is_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
+  // What is wrong with the array as a summand; empty: nothing.
+  std::string summand_problem(std::string_view op, const Array& a) const;
+  // The sum over the ranks, divided by `divisor`, on the device of `a`; a new array, or `a` if it may be overwritten.
+  // All ranks have agreed on the call.
+  Array sum(const Array& a, bool may_overwrite, std::optional<double> divisor = {}) const;
+};
+
+namespace internal {
+// ValueError for a name or options that no communicator has.
+void check_communicator(std::string_view name, const CommunicatorOptions& options);
+}  // namespace internal
+
+}  // namespace training
