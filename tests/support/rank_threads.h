@@ -11,13 +11,14 @@
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/communicators/communicator.h>
 #include <catena/training/communicators/thread_transport.h>
+#include <catena/training/dataset.h>
 
 namespace test {
 
 using Comm = catena::Shared<training::Communicator>;
 
 // A rank that waits longer than this fails: nothing in these tests takes so long.
-inline constexpr double kRankTimeout = 120;
+inline constexpr double kRankTimeout = 60;
 
 // Runs a program on n ranks; the result has what it returned, by rank. An exception of a rank fails the test.
 template <class F> auto on_ranks(int n, const F& program) {
@@ -26,10 +27,9 @@ template <class F> auto on_ranks(int n, const F& program) {
   training::communicators::run_thread_ranks(
       n,
       [&](catena::Shared<training::communicators::Transport> transport) {
-        const Comm comm = Comm::make("naive", transport);
+        const Comm comm = Comm::make("naive", transport, training::CommunicatorOptions{.timeout = kRankTimeout});
         results[std::size_t(comm->rank())] = program(comm);
-      },
-      {.timeout = kRankTimeout});
+      });
   return results;
 }
 

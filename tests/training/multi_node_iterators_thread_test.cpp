@@ -142,8 +142,10 @@ BOOST_AUTO_TEST_CASE(errors_of_the_master) {
 BOOST_AUTO_TEST_CASE(synchronized_orders) {
   const auto indices_of = [](Iterator& iterator) {
     std::vector<std::int64_t> all;
-    for (int k = 0; k < 8; ++k)
-      for (const std::int64_t i : iterator.next()->indices) all.push_back(i);
+    for (int k = 0; k < 8; ++k) {
+      const Batch batch = *iterator.next();
+      all.insert(all.end(), batch.indices.begin(), batch.indices.end());
+    }
     return all;
   };
   const auto all = on_ranks(4, [&](const Comm& comm) {

@@ -118,17 +118,18 @@ class MultiNodeNormalization final : public FunctionNode {
     moved(options_.running_var, s.variance * (s.count / at_least(s.count - 1.0, 1)));
   }
 
-  // On arrays, with the statistics of forward.
+  // On arrays, with the statistics of forward. The sums over the ranks have the gamma of each rank, of which nothing
+  // requires that it is the same.
   Variables gradients(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
                       const BatchLayout& l) const {
     const Dtype t = mean_.dtype(), of_params = gamma_given.dtype();
     const Array gy = autograd::astype(gy_given.data(), t);
     const Array xhat = (autograd::astype(x_given.data(), t) - mean_) * inv_std_;
     const Array gbeta = autograd::sum(gy, l.axes, true), ggamma = autograd::sum(gy * xhat, l.axes, true);
-    const auto [all_gbeta, all_ggamma] =
-        halves(comm_->allreduce(autograd::concatenate(std::vector<Array>{flat(gbeta), flat(ggamma)})), l.kept);
-    const Array scale = autograd::astype(autograd::reshape(gamma_given.data(), l.kept), t) * inv_std_;
-    const Array gx = scale * (gy - (xhat * all_ggamma + all_gbeta) / divisor_);
+    const Array gamma = autograd::astype(autograd::reshape(gamma_given.data(), l.kept), t);
+    const auto [first, second] = halves(
+        comm_->allreduce(autograd::concatenate(std::vector<Array>{flat(gamma * gbeta), flat(gamma * ggamma)})), l.kept);
+    const Array gx = inv_std_ * (gamma * gy - (xhat * second + first) / divisor_);
     const auto parameter = [&](const Array& g) {
       return constant_variable(autograd::astype(autograd::reshape(g, l.params), of_params));
     };
@@ -147,8 +148,8 @@ class MultiNodeNormalization final : public FunctionNode {
     const Variable inv_std = rsqrt(second / n - square(shift) + options_.eps);
     const Variable xhat = (from_mean - shift) * inv_std;
     const Variable gbeta = sum(gy, l.axes, true), ggamma = sum(gy * xhat, l.axes, true);
-    const auto [all_gbeta, all_ggamma] = over_ranks(gbeta, ggamma);
-    const Variable gx = gamma * inv_std * (gy - (xhat * all_ggamma + all_gbeta) / n);
+    const auto [all_gbeta, all_ggamma] = over_ranks(gamma * gbeta, gamma * ggamma);
+    const Variable gx = inv_std * (gamma * gy - (xhat * all_ggamma + all_gbeta) / n);
     return {cast(gx, x_given.dtype()), cast(reshape(ggamma, l.params), gamma_given.dtype()),
             cast(reshape(gbeta, l.params), gamma_given.dtype())};
   }

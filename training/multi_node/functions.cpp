@@ -51,6 +51,13 @@ class Communication : public FunctionNode {
  protected:
   const Communicator& comm() const noexcept { return *comm_; }
   const AnyCommunicator& any_comm() const noexcept { return comm_; }
+  // For delegates.
+  Variables zeros_of(const Targets& targets, const Device& device) const {
+    Variables gradients;
+    for (const int target : targets)
+      gradients.push_back(constant_variable(autograd::zeros(input_shape(target), input_dtype(target), device)));
+    return gradients;
+  }
   void check_first_derivative() const {
     check<catena::NotImplementedError>(!needs_double_backprop(), label(),
                                        "the gradient of a function with a root or a receiver cannot be differentiated "
@@ -126,8 +133,7 @@ class Recv final : public Communication {
   Variables backward(const Targets& targets, const Variables& gy) override {
     check_first_derivative();
     send_array(comm(), {call_, false}, gy[0].data(), rank_);
-    // Of a call without a delegate, input 0 is the anchor.
-    return of_input(targets, constant_variable(autograd::zeros(input_shape(0), input_dtype(0), device_)));
+    return zeros_of(targets, device_);
   }
 
  private:
@@ -199,14 +205,15 @@ class Bcast final : public Communication {
   Bcast(const AnyCommunicator& comm, int root) : Communication(comm), root_(root) {}
   std::string label() const override { return "Bcast"; }
   Arrays forward(const Arrays& in) override {
+    device_ = in[0].device();
     const bool is_root = comm().rank() == root_;
-    return {autograd::to_device(comm().bcast(is_root ? in[0] : Array(), root_), in[0].device())};
+    return {autograd::to_device(comm().bcast(is_root ? in[0] : Array(), root_), device_)};
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
     check_first_derivative();
     const Array& own = gy[0].data();
     const std::vector<Array> all = comm().gather(own, root_);
-    if (comm().rank() != root_) return of_input(targets, Variable());
+    if (comm().rank() != root_) return zeros_of(targets, device_);
     Array sum = autograd::copy(autograd::to_device(all[0], own.device()));
     for (std::size_t r = 1; r < all.size(); ++r) sum += autograd::to_device(all[r], own.device());
     return of_input(targets, constant_variable(sum));
@@ -214,6 +221,7 @@ class Bcast final : public Communication {
 
  private:
   int root_;
+  Device device_;
 };
 
 class Gather final : public Communication {
@@ -261,7 +269,7 @@ class Scatter final : public Communication {
     check_first_derivative();
     if (comm().rank() != root_) {
       comm().send(gy[0].data(), root_);
-      return of_input(targets, Variable());
+      return zeros_of(targets, device_);
     }
     Variables all;
     for (int r = 0; r < comm().size(); ++r) {
@@ -371,7 +379,8 @@ Variable pseudo_connect(const Variable& delegate, const Variable& actual) {
 Variable bcast(AnyCommunicator comm, const Variable& x, int root) {
   internal::check_rank("bcast", *checked("bcast", comm), root, "the root");
   const bool is_root = comm->rank() == root;
-  return call<Bcast>(is_root ? Variables{present("bcast", x)} : Variables{}, device_of(x), comm, root)[0];
+  const Variables inputs = is_root || x ? Variables{present("bcast", x)} : Variables{};
+  return call<Bcast>(inputs, device_of(x), comm, root)[0];
 }
 
 Variables gather(AnyCommunicator comm, const Variable& x, int root) {
@@ -384,7 +393,6 @@ Variables gather(AnyCommunicator comm, const Variable& x, int root) {
 
 Variable scatter(AnyCommunicator comm, const Variables& xs, int root) {
   internal::check_rank("scatter", *checked("scatter", comm), root, "the root");
-  if (comm->rank() != root) return call<Scatter>({}, device_of({}), comm, root)[0];
   for (const Variable& x : xs) present("scatter", x);
   return call<Scatter>(xs, device_of(xs.empty() ? Variable() : xs[0]), comm, root)[0];
 }

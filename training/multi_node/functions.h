@@ -39,12 +39,13 @@ CATENA_EXPORT Variable recv(AnyCommunicator comm, int rank, const Variable& dele
 CATENA_EXPORT Variable pseudo_connect(const Variable& delegate, const Variable& actual);
 CATENA_EXPORT Variables pseudo_connect(const Variable& delegate, const Variables& actual);
 
-// The x of the root, on all ranks; the others may give none. Its gradient is the sum of those of all ranks.
+// The x of the root, on all ranks; its gradient is the sum of those of all ranks. On the other ranks x is none, or a
+// delegate, as of recv().
 CATENA_EXPORT Variable bcast(AnyCommunicator comm, const Variable& x = {}, int root = 0);
 // On the root the x of all ranks, by rank; on the others the delegate alone. Shapes may differ.
 CATENA_EXPORT Variables gather(AnyCommunicator comm, const Variable& x, int root = 0);
-// The entry of the root's list for this rank; the others give no list. ValueError on all ranks unless the root's list
-// has one entry per rank.
+// The entry of the root's list for this rank. On the other ranks the list is empty, or has delegates. ValueError on all
+// ranks unless the root's list has one entry per rank.
 CATENA_EXPORT Variable scatter(AnyCommunicator comm, const Variables& xs = {}, int root = 0);
 // Entry r of the result comes from rank r, and xs[r] goes there. ValueError unless there is one entry per rank.
 CATENA_EXPORT Variables alltoall(AnyCommunicator comm, const Variables& xs);

@@ -1,5 +1,5 @@
-// What the functions of this folder share: their argument for a communicator, and errors that all ranks see. on_all_ranks
-// is internal to this folder.
+// What the functions of this folder share: their argument for a communicator, and errors that all ranks see, which are
+// internal to this folder and its tests.
 #pragma once
 
 #include <string_view>
@@ -17,7 +17,7 @@ namespace internal {
 
 // Collective. Calls f on every rank. If it throws on one, every rank throws: a rank on which it has thrown that exception,
 // the others a RuntimeError with the first such rank and its message. Thus no rank waits for one that has failed.
-void on_all_ranks(const Communicator& comm, std::string_view op, const catena::Function<void()>& f);
+CATENA_EXPORT void on_all_ranks(const Communicator& comm, std::string_view op, const catena::Function<void()>& f);
 
 // TypeError, which begins with `op`, for a null communicator.
 const AnyCommunicator& checked(std::string_view op, const AnyCommunicator& comm);
