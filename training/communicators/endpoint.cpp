@@ -1,6 +1,7 @@
 #include <catena/training/communicators/endpoint.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include <catena/kernels/base/error.h>
@@ -71,6 +72,11 @@ Owned<Transport::Request> GroupTransport::start_send(int to, std::span<const std
 }
 Owned<Transport::Request> GroupTransport::start_receive(int from, std::span<std::byte> bytes) {
   return endpoint_->start_receive(member("start_receive", from), channel_, bytes, timeout_);
+}
+
+void GroupTransport::abort(const std::string& message) {
+  endpoint_->abort(message);
+  std::abort();  // not reached
 }
 
 Shared<Transport> GroupTransport::split(int color, int key) {

@@ -73,7 +73,7 @@ class GroupTransport final : public Transport {
   catena::Owned<Request> start_receive(int from, std::span<std::byte> bytes) override;
   catena::Shared<Transport> split(int color, int key) override;
   void announce_abort(const std::string& message) noexcept override { endpoint_->announce_abort(message); }
-  [[noreturn]] void abort(const std::string& message) override { endpoint_->abort(message); }
+  [[noreturn]] void abort(const std::string& message) override;
 
  private:
   int member(const char* op, int rank) const;

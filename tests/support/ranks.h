@@ -1,0 +1,41 @@
+// Runs functions on the ranks of a communicator, which are threads of the test.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/communicators/communicator.h>
+#include <catena/training/communicators/thread_transport.h>
+
+namespace test {
+
+struct RankOptions {
+  std::string_view name = "naive";
+  std::vector<std::string> hosts = {};
+  training::CommunicatorOptions comm = {.timeout = 60};
+};
+
+// Returns f(communicator) of each rank, by rank. Checks of Boost.Test belong behind it: they are for one thread.
+template <class F> auto on_ranks(int n, F f, const RankOptions& options = {}) {
+  std::vector<decltype(f(std::declval<training::Communicator&>()))> results(static_cast<std::size_t>(n));
+  training::communicators::run_thread_ranks(n,
+                                            [&](catena::Shared<training::communicators::Transport> transport) {
+                                              training::Communicator comm(options.name, std::move(transport),
+                                                                          options.comm);
+                                              results[static_cast<std::size_t>(comm.rank())] = f(comm);
+                                            },
+                                            {.hosts = options.hosts, .timeout = options.comm.timeout});
+  return results;
+}
+
+// Returns the messages of the exceptions E that f(communicator) throws, by rank.
+template <class E, class F> std::vector<std::string> errors_on_ranks(int n, F f, const RankOptions& options = {}) {
+  return on_ranks(
+      n, [&](training::Communicator& comm) { return message_if_thrown<E>([&] { f(comm); }); }, options);
+}
+
+}  // namespace test
