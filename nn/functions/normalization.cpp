@@ -88,7 +88,9 @@ class BatchNormalization final : public FunctionNode, public autograd::internal:
   }
 
  private:
-  internal::BatchLayout layout(const Array& x, const Array& gamma) const { return internal::batch_layout(x.shape(), options_.axis, gamma.ndim()); }
+  internal::BatchLayout layout(const Array& x, const Array& gamma) const {
+    return internal::batch_layout(x.shape(), options_.axis, gamma.ndim());
+  }
   void set_averages(const Array& gamma) {
     if (averages_ == Averages::unused) return;
     const auto average = [&](const Array& given) {

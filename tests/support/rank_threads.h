@@ -1,5 +1,5 @@
-// For tests of distributed training: ranks that are threads of the test. Checks of Boost.Test belong to the main thread,
-// so each rank returns what is to be compared.
+// For tests of distributed training: ranks that are threads of the test. Checks of Boost.Test belong to the main
+// thread, so each rank returns what is to be compared.
 #pragma once
 
 #include <exception>
@@ -24,12 +24,10 @@ inline constexpr double kRankTimeout = 60;
 template <class F> auto on_ranks(int n, const F& program) {
   using Result = decltype(program(std::declval<const Comm&>()));
   std::vector<Result> results(static_cast<std::size_t>(n));
-  training::communicators::run_thread_ranks(
-      n,
-      [&](catena::Shared<training::communicators::Transport> transport) {
-        const Comm comm = Comm::make("naive", transport, training::CommunicatorOptions{.timeout = kRankTimeout});
-        results[std::size_t(comm->rank())] = program(comm);
-      });
+  training::communicators::run_thread_ranks(n, [&](catena::Shared<training::communicators::Transport> transport) {
+    const Comm comm = Comm::make("naive", transport, training::CommunicatorOptions{.timeout = kRankTimeout});
+    results[std::size_t(comm->rank())] = program(comm);
+  });
   return results;
 }
 

@@ -85,7 +85,8 @@ BOOST_AUTO_TEST_CASE(examples_of_the_root_are_sent) {
       const std::vector<Range> expected = ranges(size, 10, true);
       for (std::size_t r = 0; r < parts.size(); ++r) {
         BOOST_REQUIRE(std::int64_t(parts[r].size()) == expected[r].second - expected[r].first);
-        for (std::size_t i = 0; i < parts[r].size(); ++i) BOOST_TEST(parts[r][i] == expected[r].first + std::int64_t(i));
+        for (std::size_t i = 0; i < parts[r].size(); ++i)
+          BOOST_TEST(parts[r][i] == expected[r].first + std::int64_t(i));
       }
     }
 }
@@ -99,8 +100,9 @@ BOOST_AUTO_TEST_CASE(every_kind_of_example) {
       std::make_shared<TupleDataset>(std::vector<Array>{strided, flags}),
       std::make_shared<DictDataset>(HeldMap<const Dataset>{{"image", strided}, {"label", ints({7, 8, 9, 10})}}),
       std::make_shared<ArrayDataset>(autograd::astype(strided, Dtype::float16)),
-      std::make_shared<TransformDataset>(DatasetPtr(std::make_shared<ArrayDataset>(strided)),
-                                         [](Example e) { return Example({e.values[0] * 2.0, 3}); })};
+      std::make_shared<TransformDataset>(DatasetPtr(std::make_shared<ArrayDataset>(strided)), [](Example e) {
+        return Example({e.values[0] * 2.0, 3});
+      })};
   for (const DatasetPtr& data : kinds) {
     const std::vector<std::string> all = texts_of(*data);
     const bool stacks = data->get_batch(std::vector<std::int64_t>{0, 1}).has_value();
@@ -175,10 +177,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   };
   all_begin(messages_of_ranks<catena::ValueError>(3, [](const Comm& comm) { scatter_dataset(DatasetPtr(), comm); }),
             "scatter_dataset: rank 0, the root, has no dataset");
-  all_begin(messages_of_ranks<catena::ValueError>(2,
-                                                  [&](const Comm& comm) {
-                                                    scatter_dataset(Counted(3 + comm->rank(), &calls), comm);
-                                                  }),
+  all_begin(messages_of_ranks<catena::ValueError>(
+                2, [&](const Comm& comm) { scatter_dataset(Counted(3 + comm->rank(), &calls), comm); }),
             "scatter_dataset: the dataset of rank 0 has 3 examples, and that of rank 1 has 4");
   all_begin(messages_of_ranks<catena::ValueError>(
                 2, [&](const Comm& comm) { scatter_dataset(Counted(3, &calls), comm, {.root = 2}); }),

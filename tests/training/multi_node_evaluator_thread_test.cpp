@@ -148,10 +148,10 @@ BOOST_AUTO_TEST_CASE(a_rank_that_fails) {
   for (const std::size_t r : {0u, 1u})
     BOOST_TEST(messages[r] == "MultiNodeEvaluator: rank 2 has failed: model: the disk is gone");
   BOOST_TEST(has(message_of<catena::TypeError>([] {
-               Means model;
-               create_multi_node_evaluator(evaluator_of(std::make_shared<ArrayDataset>(numbers(1)), model, true),
-                                           Comm());
-             }),
+                   Means model;
+                   create_multi_node_evaluator(evaluator_of(std::make_shared<ArrayDataset>(numbers(1)), model, true),
+                                               Comm());
+                 }),
                  "the communicator is null"));
 }
 
@@ -192,8 +192,7 @@ BOOST_AUTO_TEST_CASE(results_of_examples) {
       Numbers expected;
       for (const double v : values(numbers(9))) expected.push_back(2 * v);
       expected.push_back(std::accumulate(expected.begin(), expected.end(), 0.0));
-      for (int r = 0; r < size; ++r)
-        BOOST_TEST(ranks[std::size_t(r)] == (r == root ? expected : Numbers{}), each);
+      for (int r = 0; r < size; ++r) BOOST_TEST(ranks[std::size_t(r)] == (r == root ? expected : Numbers{}), each);
     }
   const auto endless = messages_of_ranks<catena::Error>(2, [](const Comm& comm) {
     Means model;
@@ -254,8 +253,7 @@ BOOST_AUTO_TEST_CASE(means_of_observations) {
   const auto sparse = [](int rank, std::int64_t i) {
     return rank == 0 ? double(i) : rank == 1 && i % 2 == 0 ? 100.0 * double(i) : kNothing;
   };
-  for (const Numbers& r :
-       seen(sparse, "all", {.aggregated_key = "all", .comm_trigger = TriggerSpec(3, iteration)}))
+  for (const Numbers& r : seen(sparse, "all", {.aggregated_key = "all", .comm_trigger = TriggerSpec(3, iteration)}))
     BOOST_TEST(r == (Numbers{-1, -1, (1 + 2 + 3 + 200) / 4.0, -1, -1, (4 + 5 + 6 + 400 + 600) / 5.0}),
                boost::test_tools::tolerance(1e-12) << each);
   for (const Numbers& r : seen([](int, std::int64_t) { return kNothing; }, "x", {}))
@@ -264,10 +262,9 @@ BOOST_AUTO_TEST_CASE(means_of_observations) {
   const auto last_of_rank_2 = [](const std::vector<std::vector<double>>& by_rank) {
     return by_rank.size() == 3 && by_rank[0].size() == 2 ? by_rank[2].back() : -5.0;
   };
-  for (const Numbers& r : seen([](int rank, std::int64_t i) { return double(10 * rank + i); }, "last",
-                               {.aggregated_key = "last",
-                                .comm_trigger = TriggerSpec(2, iteration),
-                                .aggregator = last_of_rank_2}))
+  for (const Numbers& r :
+       seen([](int rank, std::int64_t i) { return double(10 * rank + i); }, "last",
+            {.aggregated_key = "last", .comm_trigger = TriggerSpec(2, iteration), .aggregator = last_of_rank_2}))
     BOOST_TEST(r == (Numbers{-1, 22, -1, 24, -1, 26}), each);
 }
 
@@ -277,8 +274,7 @@ BOOST_AUTO_TEST_CASE(resumed_observations) {
   const auto ranks = on_ranks(2, [&](const Comm& comm) {
     const std::string path = folder / catena::concat("state", comm->rank());
     const auto aggregator = [&] {
-      return ObservationAggregator(
-          comm, "x", {.aggregated_key = "mean", .comm_trigger = TriggerSpec(4, iteration)});
+      return ObservationAggregator(comm, "x", {.aggregated_key = "mean", .comm_trigger = TriggerSpec(4, iteration)});
     };
     Observed first([&](std::int64_t i) { return double(i); }, 6, folder / "out");
     first.trainer.extend(aggregator());

@@ -34,8 +34,8 @@ struct Result {
   }
 };
 // sum(w y^3) and its gradients.
-using Function = std::function<Variable(const Variable&, const Variable&, const Variable&,
-                                        const nn::BatchNormalizationOptions&)>;
+using Function =
+    std::function<Variable(const Variable&, const Variable&, const Variable&, const nn::BatchNormalizationOptions&)>;
 Result run(const Function& f, const Array& x0, const Array& w, const autograd::Shape& size, catena::Axes axis,
            Dtype of_params) {
   const Variable x(x0), gamma(autograd::astype(spread(size, 0.5, 2, 3), of_params)),
@@ -44,8 +44,7 @@ Result run(const Function& f, const Array& x0, const Array& w, const autograd::S
               var = autograd::astype(spread(size, 0.5, 2, 6), of_params);
   const Variable y = f(x, gamma, beta, {.eps = 1e-3, .running_mean = mean, .running_var = var, .axis = axis});
   autograd::sum(y * y * y * Variable(w)).backward();
-  return {values(y.data()),     values(x.grad()), values(gamma.grad()),
-          values(beta.grad()), values(mean),     values(var)};
+  return {values(y.data()), values(x.grad()), values(gamma.grad()), values(beta.grad()), values(mean), values(var)};
 }
 
 void check_near(const Numbers& actual, const Numbers& expected, double bound, const char* what) {
@@ -103,8 +102,7 @@ BOOST_AUTO_TEST_SUITE(multi_node_normalization)
 
 BOOST_AUTO_TEST_CASE(the_joined_batch_of_one_process) {
   const std::vector<std::vector<std::int64_t>> all_sizes = {{6}, {3, 3}, {5, 1}, {2, 0, 4}, {2, 1, 2, 1}};
-  for (const auto& sizes : all_sizes)
-    BOOST_TEST_CONTEXT(sizes.size() << " ranks, the first with " << sizes[0]) {
+  for (const auto& sizes : all_sizes) BOOST_TEST_CONTEXT(sizes.size() << " ranks, the first with " << sizes[0]) {
       compare(examples({6, 3}, Dtype::float64), sizes, {3}, {}, 1e-11, Dtype::float64);
       compare(examples({6, 3, 2, 2}, Dtype::float64), sizes, {3}, {}, 1e-11, Dtype::float64);
       compare(examples({6, 3, 2}, Dtype::float64), sizes, {3, 2}, {}, 1e-11, Dtype::float64);
@@ -195,8 +193,7 @@ BOOST_AUTO_TEST_CASE(derivatives_over_all_ranks) {
         }
       return std::vector<Numbers>{actual, expected, actual_twice, expected_twice};
     });
-    for (const auto& r : results)
-      BOOST_TEST_CONTEXT(size << " ranks") {
+    for (const auto& r : results) BOOST_TEST_CONTEXT(size << " ranks") {
         check_near(r[0], r[1], 1e-7, "the gradient");
         check_near(r[2], r[3], 1e-6, "the second derivative");
       }
@@ -275,8 +272,11 @@ BOOST_AUTO_TEST_CASE(the_link) {
     // Without the hook, the link has the statistics of its own batch.
     copied.delete_hook("MultiNodeBatchNormalization");
     const Variable normalized = copied(Variable(own));
-    return std::vector<Numbers>{test, values(copied.avg_mean.array()), values(copied.avg_var.array()),
-                                {double(copied.N)}, values(autograd::mean(normalized.data(), 0))};
+    return std::vector<Numbers>{test,
+                                values(copied.avg_mean.array()),
+                                values(copied.avg_var.array()),
+                                {double(copied.N)},
+                                values(autograd::mean(normalized.data(), 0))};
   });
   check_near(ranks[0][0], values(tested), 1e-5, "test mode");
   BOOST_TEST(ranks[0][3][0] == 2);
@@ -339,8 +339,10 @@ BOOST_AUTO_TEST_CASE(training_of_a_converted_model) {
       const bool same_members = state_of(model).size() == state_of(alone).size();
       const bool others_are_local = nn::internal::batch_function_of(model.renorm) == nullptr &&
                                     nn::internal::batch_function_of(original.bn) == nullptr;
-      return std::vector<Numbers>{weights_of(model), values(model.bn.avg_mean.array()),
-                                  values(model.bn.avg_var.array()), {double(same_members && others_are_local)}};
+      return std::vector<Numbers>{weights_of(model),
+                                  values(model.bn.avg_mean.array()),
+                                  values(model.bn.avg_var.array()),
+                                  {double(same_members && others_are_local)}};
     });
     for (const auto& r : ranks) {
       check_near(r[0], weights_of(alone), 1e-11, "a weight");
@@ -359,8 +361,9 @@ BOOST_AUTO_TEST_CASE(errors) {
   });
   for (const std::string& m : sizes) BOOST_TEST(has(m, "allreduce"), m);
   on_ranks(1, [](const Comm& comm) {
-    message_if_thrown<catena::InvalidType>(
-        [&] { multi_node_batch_normalization(spread({3, 2}), spread({4}), spread({4}), comm); });
+    message_if_thrown<catena::InvalidType>([&] {
+      multi_node_batch_normalization(spread({3, 2}), spread({4}), spread({4}), comm);
+    });
     return 0;
   });
   const auto types = messages_of_ranks<catena::InvalidType>(2, [](const Comm& comm) {
@@ -369,8 +372,8 @@ BOOST_AUTO_TEST_CASE(errors) {
   for (const std::string& m : types) BOOST_TEST(has(m, "MultiNodeBatchNormalizationFunction"), m);
   nn::BatchNormalization link(3);
   BOOST_TEST(has(message_of<catena::TypeError>([&] { create_mnbn_model(link, Comm()); }), "the communicator is null"));
-  BOOST_TEST(has(message_of<catena::TypeError>([&] { MultiNodeBatchNormalization(3, Comm()); }),
-                 "the communicator is null"));
+  BOOST_TEST(
+      has(message_of<catena::TypeError>([&] { MultiNodeBatchNormalization(3, Comm()); }), "the communicator is null"));
 }
 
 BOOST_AUTO_TEST_CASE(a_single_element) {
@@ -410,8 +413,8 @@ BOOST_AUTO_TEST_CASE(means_of_persistents) {
       AllreducePersistent extension(model, comm);
       extension();
       Numbers all;
-      for (const Array& a : {model.bn.avg_mean.array(), model.b->avg_var.array(), model.half.array(),
-                             model.counts.array()})
+      for (const Array& a :
+           {model.bn.avg_mean.array(), model.b->avg_var.array(), model.half.array(), model.counts.array()})
         for (const double v : values(a)) all.push_back(v);
       all.push_back(double(model.bn.N));
       all.push_back(double(memory == model.bn.avg_mean.array().get() && model.text == "kept"));
@@ -419,10 +422,11 @@ BOOST_AUTO_TEST_CASE(means_of_persistents) {
     });
     const double mean = (size - 1) / 2.0;
     for (int r = 0; r < size; ++r)
-      check_near(ranks[std::size_t(r)],
-                 {mean, 10 * mean, 2 * mean, 1, mean * 20000, double(r), double(r), 1}, 1e-6, "a persistent");
+      check_near(ranks[std::size_t(r)], {mean, 10 * mean, 2 * mean, 1, mean * 20000, double(r), double(r), 1}, 1e-6,
+                 "a persistent");
   }
-  const AllreducePersistent extension(nn::BatchNormalization(2), Comm::make("naive", communicators::thread_transports(1)[0]));
+  const AllreducePersistent extension(nn::BatchNormalization(2),
+                                      Comm::make("naive", communicators::thread_transports(1)[0]));
   BOOST_TEST(extension.priority > PRIORITY_WRITER);
 }
 

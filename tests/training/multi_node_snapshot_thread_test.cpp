@@ -1,5 +1,5 @@
-// Checkpoints of each rank and snapshots of replicas: files, resumed runs bit for bit, files that are missing or damaged,
-// and ranks that fail.
+// Checkpoints of each rank and snapshots of replicas: files, resumed runs bit for bit, files that are missing or
+// damaged, and ranks that fail.
 #include <catena/training/multi_node/snapshot.h>
 
 #include <set>
@@ -105,8 +105,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_bit_for_bit) {
     const auto whole = run_to("whole", 1, 12, 0);
     run_to("parts", 1, 7, 0);
     const auto parts = run_to("parts", 50, 12, 6);
-    for (std::size_t r = 0; r < whole.size(); ++r)
-      BOOST_TEST_CONTEXT("rank " << r << " of " << size) {
+    for (std::size_t r = 0; r < whole.size(); ++r) BOOST_TEST_CONTEXT("rank " << r << " of " << size) {
         BOOST_TEST(whole[r].back() == "started as expected");
         BOOST_REQUIRE(whole[r].size() == parts[r].size());
         for (std::size_t k = 0; k < whole[r].size(); ++k)
@@ -190,10 +189,8 @@ BOOST_AUTO_TEST_CASE(errors_of_checkpointers) {
 BOOST_AUTO_TEST_CASE(designated_ranks_write_and_all_restore) {
   const TemporaryFolder folder("multi_node_snapshot");
   const auto options = [](bool autoload) {
-    return SnapshotOptions{.filename = "snap_{.updater.iteration}",
-                           .trigger = {2, iteration},
-                           .n_retains = 2,
-                           .autoload = autoload};
+    return SnapshotOptions{
+        .filename = "snap_{.updater.iteration}", .trigger = {2, iteration}, .n_retains = 2, .autoload = autoload};
   };
   const auto saved = on_ranks(3, [&](const Comm& comm) {
     RankRun run(comm, 1, 8, folder / "out", false);
@@ -218,8 +215,7 @@ BOOST_AUTO_TEST_CASE(designated_ranks_write_and_all_restore) {
   // A fourth rank gets the state of rank 1, too.
   for (const int size : {3, 4}) {
     const auto states = loaded(size);
-    for (int r = 0; r < size; ++r)
-      BOOST_TEST_CONTEXT("rank " << r << " of " << size) {
+    for (int r = 0; r < size; ++r) BOOST_TEST_CONTEXT("rank " << r << " of " << size) {
         const Texts &state = states[std::size_t(r)], &of_master = saved[r == 0 ? 0 : 1];
         BOOST_TEST(state.back() == "snap_8");
         BOOST_TEST(of_master.back() == "1");
@@ -235,8 +231,8 @@ BOOST_AUTO_TEST_CASE(the_newest_snapshot_of_all_masters) {
   const auto run_and_load = [&](bool autoload) {
     return on_ranks(2, [&](const Comm& comm) {
       RankRun run(comm, 1, autoload ? 1 : 6, folder / "out");
-      const auto& extension = run.trainer.extend(
-          multi_node_snapshot(comm, {.trigger = {2, iteration}, .autoload = autoload}, {{0}, {1}}));
+      const auto& extension =
+          run.trainer.extend(multi_node_snapshot(comm, {.trigger = {2, iteration}, .autoload = autoload}, {{0}, {1}}));
       run.trainer.run();
       return extension.loaded_name();
     });
@@ -253,10 +249,12 @@ BOOST_AUTO_TEST_CASE(errors_of_snapshots) {
   const Comm alone = Comm::make("naive", communicators::thread_transports(1)[0]);
   BOOST_TEST(has(message_of<catena::ValueError>([&] { multi_node_snapshot(alone, {}, {1}); }),
                  "a rank of a replica set is 1, but there are 1 ranks"));
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { multi_node_snapshot(alone, {}, {0, {0}}); }),
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   multi_node_snapshot(alone, {}, {0, {0}});
+                 }),
                  "rank 0 is in two replica sets"));
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { multi_node_snapshot(alone, {.n_retains = 0}); }),
-                 "n_retains is 0"));
+  BOOST_TEST(
+      has(message_of<catena::ValueError>([&] { multi_node_snapshot(alone, {.n_retains = 0}); }), "n_retains is 0"));
   BOOST_TEST(has(message_of<catena::ValueError>([&] {
                    multi_node_snapshot(alone, {.savefun = [](const std::string&, Trainer&) {}, .autoload = true});
                  }),

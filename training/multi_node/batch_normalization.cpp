@@ -48,9 +48,7 @@ Array at_least(const Array& a, double low) { return autograd::apply(catena::kern
 Statistics statistics_of(const Communicator& comm, const Array& x, const BatchLayout& l) {
   Array sum = autograd::zeros(l.params, Dtype::float64, x.device()), squares = sum;
   if (l.count > 0) {
-    const auto param = [&](const Array& a) {
-      return autograd::astype(autograd::reshape(a, l.params), Dtype::float64);
-    };
+    const auto param = [&](const Array& a) { return autograd::astype(autograd::reshape(a, l.params), Dtype::float64); };
     const Array near = autograd::mean(x, l.axes, true), centred = x - near;
     const Array about = param(near), rest = param(autograd::sum(centred, l.axes, true));
     sum = about * l.count + rest;
@@ -185,7 +183,8 @@ class OverRanks final : public nn::internal::BatchFunctionHook {
 
 Variable multi_node_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                         AnyCommunicator comm, const nn::BatchNormalizationOptions& options) {
-  return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta}, internal::checked(kMultiNodeNormalization, comm), options)[0];
+  return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta},
+                                                      internal::checked(kMultiNodeNormalization, comm), options)[0];
 }
 
 void internal::normalize_over_ranks(nn::BatchNormalization& link, const AnyCommunicator& comm) {

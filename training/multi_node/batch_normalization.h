@@ -11,15 +11,15 @@
 
 namespace training {
 
-// nn::batch_normalization() of the batches of all ranks, joined: the mean and the biased variance are of the elements on
-// all ranks, whose batches may have different sizes (also 0). Collective, and so is its backward pass: one all-reduce
-// each. The gradient of x is that of the sum of the losses of all ranks; those of gamma and beta are of this rank's
-// loss with respect to this rank's parameters, so that the mean over the ranks (multi_node_mean_grad) gives that of one
-// process whose loss is the mean over the ranks. Can be differentiated again, on all ranks together.
+// nn::batch_normalization() of the batches of all ranks, joined: the mean and the biased variance are of the elements
+// on all ranks, whose batches may have different sizes (also 0). Collective, and so is its backward pass: one
+// all-reduce each. The gradient of x is that of the sum of the losses of all ranks; those of gamma and beta are of this
+// rank's loss with respect to this rank's parameters, so that the mean over the ranks (multi_node_mean_grad) gives that
+// of one process whose loss is the mean over the ranks. Can be differentiated again, on all ranks together.
 //
-// options.running_mean and options.running_var, if they are there, are moved in place, with the unbiased variance of all
-// elements, to the same values on all ranks. use_cudnn has no effect. InvalidType as batch_normalization(); ValueError
-// on all ranks for parameters of different sizes.
+// options.running_mean and options.running_var, if they are there, are moved in place, with the unbiased variance of
+// all elements, to the same values on all ranks. use_cudnn has no effect. InvalidType as batch_normalization();
+// ValueError on all ranks for parameters of different sizes.
 CATENA_EXPORT autograd::Variable multi_node_batch_normalization(const autograd::Variable& x,
                                                                 const autograd::Variable& gamma,
                                                                 const autograd::Variable& beta, AnyCommunicator comm,
@@ -37,7 +37,8 @@ CATENA_EXPORT void convert_to_multi_node(nn::Link& model, const AnyCommunicator&
 //
 //   training::MultiNodeBatchNormalization(8, comm, {.decay = 0.99})
 //
-// (The link is a BatchNormalization with the hook "MultiNodeBatchNormalization"; delete_hook() makes it an ordinary one.)
+// (The link is a BatchNormalization with the hook "MultiNodeBatchNormalization"; delete_hook() makes it an ordinary
+// one.)
 class CATENA_EXPORT MultiNodeBatchNormalization : public nn::BatchNormalization {
  public:
   using Options = nn::BatchNormalizationLinkOptions;
@@ -50,8 +51,8 @@ class CATENA_EXPORT MultiNodeBatchNormalization : public nn::BatchNormalization 
 };
 
 // Returns a copy of the model whose links of class BatchNormalization train with the statistics of all ranks. They keep
-// their parameters, averages and options. Links of other classes (BatchRenormalization) stay as they are; links behind a
-// shared pointer are shared with the model, and so are converted there, too.
+// their parameters, averages and options. Links of other classes (BatchRenormalization) stay as they are; links behind
+// a shared pointer are shared with the model, and so are converted there, too.
 //
 //   auto model = training::create_mnbn_model(nn::Classifier(Net()), comm);
 template <class L> L create_mnbn_model(const L& model, AnyCommunicator comm) requires(std::is_base_of_v<nn::Link, L>) {

@@ -13,7 +13,8 @@ namespace training {
 // EarlyStoppingTrigger of the mean of the monitored value over all ranks, so that they stop together. Each call of the
 // check trigger is collective. The mean is reported as "<monitor>_aggregated".
 //
-//   training::Trainer trainer(updater, training::MultiNodeEarlyStoppingTrigger(comm, {.monitor = "validation/main/loss"}));
+//   training::Trainer trainer(updater, training::MultiNodeEarlyStoppingTrigger(comm, {.monitor =
+//   "validation/main/loss"}));
 //
 // It must be called at every iteration. A copy has the same arguments and starts again. Errors as EarlyStoppingTrigger.
 class CATENA_EXPORT MultiNodeEarlyStoppingTrigger : public Trigger {

@@ -11,11 +11,11 @@
 
 namespace training {
 
-// Each rank evaluates its part of the validation set, and all of them report the means over the ranks, the same numbers.
-// Ranks count by the number of examples of their datasets, if the main iterator of every rank is one of this library
-// with a dataset (SerialIterator, MultithreadIterator, MultiprocessIterator); else all ranks count the same, as in
-// ChainerMN. So parts of unequal sizes give the mean over all examples if the evaluator is `weighted`. A name that only
-// some ranks report is the mean over these. An exception on one rank is an exception on all.
+// Each rank evaluates its part of the validation set, and all of them report the means over the ranks, the same
+// numbers. Ranks count by the number of examples of their datasets, if the main iterator of every rank is one of this
+// library with a dataset (SerialIterator, MultithreadIterator, MultiprocessIterator); else all ranks count the same, as
+// in ChainerMN. So parts of unequal sizes give the mean over all examples if the evaluator is `weighted`. A name that
+// only some ranks report is the mean over these. An exception on one rank is an exception on all.
 //
 //   trainer.extend(training::create_multi_node_evaluator(training::Evaluator(test, model), comm));
 class CATENA_EXPORT MultiNodeEvaluator : public Evaluator {
@@ -64,7 +64,7 @@ class CATENA_EXPORT GenericMultiNodeEvaluator : public Evaluator {
 };
 
 struct ObservationAggregatorOptions {
-  std::string aggregated_key = {};        // default: the key itself
+  std::string aggregated_key = {};            // default: the key itself
   TriggerSpec comm_trigger = {1, iteration};  // when the ranks exchange their values; must fire on all ranks at once
   // Makes one value of those of all ranks since the last exchange, by rank; default: the mean of all of them.
   catena::Function<double(const std::vector<std::vector<double>>&)> aggregator = {};

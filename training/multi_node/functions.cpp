@@ -332,9 +332,7 @@ class Allreduce final : public Communication {
  public:
   using Communication::Communication;
   std::string label() const override { return "AllReduce"; }
-  Arrays forward(const Arrays& in) override {
-    return {autograd::to_device(comm().allreduce(in[0]), in[0].device())};
-  }
+  Arrays forward(const Arrays& in) override { return {autograd::to_device(comm().allreduce(in[0]), in[0].device())}; }
   Variables backward(const Targets& targets, const Variables& gy) override {
     return of_input(targets, allreduce(any_comm(), gy[0]));
   }
@@ -405,11 +403,15 @@ Variables alltoall(AnyCommunicator comm, const Variables& xs) {
 }
 
 Variables allgather(AnyCommunicator comm, const Variable& x) {
-  return call<Allgather>({present("allgather", x)}, x.device(), checked("allgather", comm));
+  checked("allgather", comm);
+  present("allgather", x);
+  return call<Allgather>({x}, x.device(), comm);
 }
 
 Variable allreduce(AnyCommunicator comm, const Variable& x) {
-  return call<Allreduce>({present("allreduce", x)}, x.device(), checked("allreduce", comm))[0];
+  checked("allreduce", comm);
+  present("allreduce", x);
+  return call<Allreduce>({x}, x.device(), comm)[0];
 }
 
 }  // namespace training::functions

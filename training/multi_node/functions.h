@@ -16,8 +16,8 @@
 // autograd::grad() reaches a call only if it lies on a path to the variables asked for.
 //
 // allreduce, allgather and alltoall can be differentiated any number of times; the second derivative of the other
-// functions is a NotImplementedError. Integer arrays have no gradient and nothing of them is sent back. Errors are those
-// of the communicator; ValueError for a root or a rank that is not there.
+// functions is a NotImplementedError. Integer arrays have no gradient, and the delegate of one has no graph. Errors are
+// those of the communicator; ValueError for a root or a rank that is not there.
 #pragma once
 
 #include <optional>
@@ -51,7 +51,8 @@ CATENA_EXPORT Variable scatter(AnyCommunicator comm, const Variables& xs = {}, i
 CATENA_EXPORT Variables alltoall(AnyCommunicator comm, const Variables& xs);
 // The x of all ranks, by rank, on all ranks. The gradient of x is the sum of those of all ranks.
 CATENA_EXPORT Variables allgather(AnyCommunicator comm, const Variable& x);
-// The sum of the x of all ranks, of one shape and dtype, on all ranks. The gradient of x is the sum of those of all ranks.
+// The sum of the x of all ranks, of one shape and dtype, on all ranks. The gradient of x is the sum of those of all
+// ranks.
 CATENA_EXPORT Variable allreduce(AnyCommunicator comm, const Variable& x);
 
 }  // namespace training::functions

@@ -48,9 +48,7 @@ std::optional<Batch> get_batch(MessageReader& r) {
 }  // namespace
 
 MultiNodeIterator::MultiNodeIterator(catena::Shared<Iterator> iterator, AnyCommunicator comm, int rank_master)
-    : iterator_(std::move(iterator)),
-      comm_(internal::checked(kMultiNodeIterator, comm)),
-      rank_master_(rank_master) {
+    : iterator_(std::move(iterator)), comm_(internal::checked(kMultiNodeIterator, comm)), rank_master_(rank_master) {
   internal::check_rank(kMultiNodeIterator, *comm_, rank_master_, "rank_master");
   if (!is_master()) iterator_ = nullptr;
   const bool has_iterator = !comm_->bcast_obj(iterator_ ? "1" : "", rank_master_).empty();

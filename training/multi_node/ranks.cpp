@@ -27,8 +27,8 @@ void on_all_ranks(const Communicator& comm, std::string_view op, const catena::F
   }
   if (own) std::rethrow_exception(own);
   for (std::size_t r = 0; r < all.size(); ++r)
-    catena::check<catena::RuntimeError>(all[r].empty(), op, "rank ", r, " has failed: ",
-                                        std::string_view(all[r]).substr(all[r].empty() ? 0 : 1));
+    catena::check<catena::RuntimeError>(all[r].empty(), op, "rank ", r,
+                                        " has failed: ", std::string_view(all[r]).substr(all[r].empty() ? 0 : 1));
 }
 
 const AnyCommunicator& checked(std::string_view op, const AnyCommunicator& comm) {

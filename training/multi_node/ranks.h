@@ -15,8 +15,9 @@ using AnyCommunicator = Held<const Communicator>;
 
 namespace internal {
 
-// Collective. Calls f on every rank. If it throws on one, every rank throws: a rank on which it has thrown that exception,
-// the others a RuntimeError with the first such rank and its message. Thus no rank waits for one that has failed.
+// Collective. Calls f on every rank. If it throws on one, every rank throws: a rank on which it has thrown that
+// exception, the others a RuntimeError with the first such rank and its message. Thus no rank waits for one that has
+// failed.
 CATENA_EXPORT void on_all_ranks(const Communicator& comm, std::string_view op, const catena::Function<void()>& f);
 
 // TypeError, which begins with `op`, for a null communicator.

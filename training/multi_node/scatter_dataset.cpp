@@ -94,8 +94,8 @@ std::pair<std::int64_t, bool> agreed_size(const Dataset* dataset, const Communic
   check<ValueError>(!of_root.empty(), kScatterDataset, "rank ", root, ", the root, has no dataset");
   bool everywhere = true;
   for (std::size_t r = 0; r < all.size(); ++r) {
-    check<ValueError>(all[r].empty() || all[r] == of_root, kScatterDataset, "the dataset of rank ", root, " has ", of_root,
-                      " examples, and that of rank ", r, " has ", all[r]);
+    check<ValueError>(all[r].empty() || all[r] == of_root, kScatterDataset, "the dataset of rank ", root, " has ",
+                      of_root, " examples, and that of rank ", r, " has ", all[r]);
     everywhere = everywhere && !all[r].empty();
   }
   return {*catena::parse_integer(of_root), everywhere};
@@ -110,8 +110,8 @@ Indices indices_of(std::string_view bytes) {
   return order;
 }
 
-// The root sends each part as soon as it is loaded. A rank whose part cannot be loaded gets an empty message, so that it
-// does not wait; on_all_ranks() then tells it why.
+// The root sends each part as soon as it is loaded. A rank whose part cannot be loaded gets an empty message, so that
+// it does not wait; on_all_ranks() then tells it why.
 std::string exchange(const Dataset* dataset, const Communicator& comm, const std::vector<Indices>& parts, int root) {
   if (comm.rank() != root) return comm.recv_obj(root);
   std::exception_ptr error;

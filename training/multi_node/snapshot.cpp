@@ -98,9 +98,8 @@ std::string MultiNodeSnapshot::newest_name(const Trainer& trainer) const {
     if (!r.get<bool>()) continue;
     const std::vector<std::string> names = unpacked_names(std::string_view(message).substr(sizeof(bool)));
     if (common)
-      std::erase_if(*common, [&](const std::string& name) {
-        return std::find(names.begin(), names.end(), name) == names.end();
-      });
+      std::erase_if(
+          *common, [&](const std::string& name) { return std::find(names.begin(), names.end(), name) == names.end(); });
     else common = names;
   }
   return common->empty() ? std::string() : common->front();

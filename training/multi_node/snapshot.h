@@ -25,11 +25,11 @@ class ReplicaSet {
   std::vector<int> ranks_;
 };
 
-// Snapshots of trainers that are the same on several ranks. Of each replica set the least rank writes the snapshot, whose
-// file name is that of the options with ".<rank>". With `autoload` these ranks load the newest snapshot that all of them
-// have, and send the state to the other ranks of their sets, which need no file. The number of ranks may be another one
-// than before if the datasets of the ranks are of the same size as before. Ranks that are in no set are one more set. All
-// ranks give the same arguments.
+// Snapshots of trainers that are the same on several ranks. Of each replica set the least rank writes the snapshot,
+// whose file name is that of the options with ".<rank>". With `autoload` these ranks load the newest snapshot that all
+// of them have, and send the state to the other ranks of their sets, which need no file. The number of ranks may be
+// another one than before if the datasets of the ranks are of the same size as before. Ranks that are in no set are one
+// more set. All ranks give the same arguments.
 //
 //   trainer.extend(training::multi_node_snapshot(comm, {.autoload = true}, {0}));   // rank 0 has more extensions
 //
