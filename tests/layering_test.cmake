@@ -58,7 +58,8 @@ set(folders
   "training/datasets|kernels/base kernels/formats training|kernels"
   "training/transforms|kernels/base autograd nn/functions training|kernels autograd/functions"
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
-  "training/communicators|kernels/base autograd nn|autograd/backend training/parallel"
+  "training/communicators|kernels/base autograd autograd/backend nn|nn/serializers training/parallel"
+  "training/tools||kernels/base"
   "training/multi_node|kernels/base autograd autograd/backend nn nn/functions nn/links nn/serializers training training/communicators training/extensions|kernels/registry autograd/functions training/parallel"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats training/datasets")
 
@@ -80,7 +81,7 @@ set(umbrellas "^(catena|ndarray/ndarray|autograd/autograd|nn/nn|training/trainin
 set(behind_umbrellas "^ndarray/cuda/")
 # Third-party headers: never in a header that users include. ndarray/fmt.h is opt-in, headers of modules/ are not installed.
 set(may_include_third_party "^ndarray/fmt\\.h$|/modules/")
-set(third_party "^(fmt/|boost/|nlohmann/|oneapi/|dnnl|cblas|lapack|zlib|zip\\.h|curl/|CLI/|omp\\.h|cuda|nvrtc|cublas|cudnn|png|jpeg|hdf5)")
+set(third_party "^(fmt/|boost/|nlohmann/|oneapi/|dnnl|cblas|lapack|zlib|zip\\.h|curl/|CLI/|omp\\.h|cuda|nvrtc|cublas|cudnn|png|jpeg|hdf5|mpi\\.h)")
 
 set(known_folders "")
 foreach(row IN LISTS folders)

@@ -1,43 +1,33 @@
-// For tests of distributed training: ranks that are threads of the test. Checks of Boost.Test belong to the main
-// thread, so each rank returns what is to be compared.
+// For tests of what takes part in a distributed training: programs of ranks with a shared communicator, and examples as
+// texts.
 #pragma once
 
-#include <exception>
 #include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include <catena/tests/support/training_fixtures.h>
-#include <catena/training/communicators/communicator.h>
-#include <catena/training/communicators/thread_transport.h>
+#include <catena/tests/support/ranks.h>
 #include <catena/training/dataset.h>
 
 namespace test {
 
 using Comm = catena::Shared<training::Communicator>;
 
-// A rank that waits longer than this fails: nothing in these tests takes so long.
-inline constexpr double kRankTimeout = 60;
-
-// Runs a program on n ranks; the result has what it returned, by rank. An exception of a rank fails the test.
-template <class F> auto on_ranks(int n, const F& program) {
-  using Result = decltype(program(std::declval<const Comm&>()));
-  std::vector<Result> results(static_cast<std::size_t>(n));
-  training::communicators::run_thread_ranks(n, [&](catena::Shared<training::communicators::Transport> transport) {
-    const Comm comm = Comm::make("naive", transport, training::CommunicatorOptions{.timeout = kRankTimeout});
-    results[std::size_t(comm->rank())] = program(comm);
-  });
-  return results;
+// Runs program(comm) on n ranks; the result has what it returned, by rank. An exception of a rank fails the test.
+template <class F> auto by_rank(int n, const F& program) {
+  return on_ranks(n, [&](training::Communicator& comm) { return program(Comm::borrowed(&comm)); });
 }
 
 // Runs a program that fails on n ranks, and returns the message of the exception of class E of each rank: "(...)" for
 // one that threw nothing or another exception.
-template <class E, class F> std::vector<std::string> messages_of_ranks(int n, const F& program) {
-  return on_ranks(n, [&](const Comm& comm) { return message_if_thrown<E>([&] { program(comm); }); });
+template <class E, class F> std::vector<std::string> messages_by_rank(int n, const F& program) {
+  return errors_on_ranks<E>(n, [&](training::Communicator& comm) { program(Comm::borrowed(&comm)); });
 }
 
-// An example as its bytes and names, to be compared.
+// The communicator of a run of one rank.
+inline Comm single_rank() { return Comm::make("naive", training::communicators::thread_transports(1)[0]); }
+
+// The values and names of an example, to be compared.
 inline std::string text_of(const training::Example& e) {
   std::string text;
   for (const Array& a : e.values) {

@@ -16,7 +16,7 @@ const auto each = boost::test_tools::per_element();
 using Range = std::pair<std::int64_t, std::int64_t>;
 
 std::vector<Range> ranges(int size, std::int64_t n, bool equal) {
-  return on_ranks(size, [&](const Comm& comm) {
+  return by_rank(size, [&](const Comm& comm) {
     const auto [begin, end] = scatter_index(comm->rank() == 0 ? n : -5, comm, {.force_equal_length = equal});
     return Range(begin, end);
   });
@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(examples_of_the_root_are_sent) {
   for (const int size : {1, 2, 3, 4})
     for (const int root : {0, size - 1}) {
       std::atomic<int> calls{0};
-      const auto parts = on_ranks(size, [&](const Comm& comm) {
+      const auto parts = by_rank(size, [&](const Comm& comm) {
         DatasetPtr data;
         if (comm->rank() == root) data = std::make_shared<Counted>(10, &calls);
         return numbers(*scatter_dataset(data, comm, {.root = root}));
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_example) {
       std::vector<std::string> texts;
       bool stacks = false;
     };
-    const auto parts = on_ranks(2, [&](const Comm& comm) {
+    const auto parts = by_rank(2, [&](const Comm& comm) {
       const DatasetPtr part = scatter_dataset(comm->rank() == 0 ? data : DatasetPtr(), comm);
       return Part{texts_of(*part), part->get_batch(std::vector<std::int64_t>{1, 0}).has_value()};
     });
@@ -127,7 +127,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_example) {
 BOOST_AUTO_TEST_CASE(a_random_order) {
   const std::vector<std::int64_t> numpy = {2, 8, 4, 9, 1, 6, 7, 3, 0, 5};
   for (const bool everywhere : {false, true}) {
-    const auto parts = on_ranks(3, [&](const Comm& comm) {
+    const auto parts = by_rank(3, [&](const Comm& comm) {
       std::atomic<int> calls{0};
       DatasetPtr data;
       if (everywhere || comm->rank() == 1) data = std::make_shared<Counted>(10, &calls);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(a_random_order) {
   }
   // Without a seed the order follows from the generator of the root alone.
   const auto draw = [](std::uint64_t seed) {
-    return on_ranks(3, [&](const Comm& comm) {
+    return by_rank(3, [&](const Comm& comm) {
       autograd::seed(comm->rank() == 0 ? seed : 77);
       std::atomic<int> calls{0};
       return numbers(*scatter_dataset(Counted(60, &calls), comm, {.shuffle = true}));
@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_random_order) {
 
 // If all ranks have the data, nothing is loaded or sent: each part reads its own dataset.
 BOOST_AUTO_TEST_CASE(only_the_order_is_sent_where_all_have_the_data) {
-  const auto calls = on_ranks(3, [&](const Comm& comm) {
+  const auto calls = by_rank(3, [&](const Comm& comm) {
     std::atomic<int> own{0};
     const Counted data(9, &own);
     const DatasetPtr part = scatter_dataset(data, comm, {.shuffle = true, .seed = 5});
@@ -175,23 +175,23 @@ BOOST_AUTO_TEST_CASE(errors) {
   const auto all_begin = [](const std::vector<std::string>& messages, const std::string& text) {
     for (const std::string& m : messages) BOOST_TEST(m.starts_with(text), m);
   };
-  all_begin(messages_of_ranks<catena::ValueError>(3, [](const Comm& comm) { scatter_dataset(DatasetPtr(), comm); }),
+  all_begin(messages_by_rank<catena::ValueError>(3, [](const Comm& comm) { scatter_dataset(DatasetPtr(), comm); }),
             "scatter_dataset: rank 0, the root, has no dataset");
-  all_begin(messages_of_ranks<catena::ValueError>(
+  all_begin(messages_by_rank<catena::ValueError>(
                 2, [&](const Comm& comm) { scatter_dataset(Counted(3 + comm->rank(), &calls), comm); }),
             "scatter_dataset: the dataset of rank 0 has 3 examples, and that of rank 1 has 4");
-  all_begin(messages_of_ranks<catena::ValueError>(
+  all_begin(messages_by_rank<catena::ValueError>(
                 2, [&](const Comm& comm) { scatter_dataset(Counted(3, &calls), comm, {.root = 2}); }),
             "scatter_dataset: the root is 2, but there are 2 ranks");
-  all_begin(messages_of_ranks<catena::ValueError>(1, [](const Comm& comm) { scatter_index(-1, comm); }),
+  all_begin(messages_by_rank<catena::ValueError>(1, [](const Comm& comm) { scatter_index(-1, comm); }),
             "scatter_index: n is -1");
   // What the root throws: there as it is, elsewhere with the rank.
-  const auto seeds = messages_of_ranks<catena::Error>(2, [&](const Comm& comm) {
+  const auto seeds = messages_by_rank<catena::Error>(2, [&](const Comm& comm) {
     scatter_dataset(Counted(3, &calls), comm, {.shuffle = true, .seed = std::uint64_t(1) << 32});
   });
   BOOST_TEST(seeds[0].starts_with("scatter_dataset: the seed 4294967296 does not fit"), seeds[0]);
   BOOST_TEST(seeds[1].starts_with("scatter_dataset: rank 0 has failed: scatter_dataset: the seed"), seeds[1]);
-  const auto files = messages_of_ranks<catena::Error>(3, [&](const Comm& comm) {
+  const auto files = messages_by_rank<catena::Error>(3, [&](const Comm& comm) {
     DatasetPtr data;
     if (comm->rank() == 0) data = std::make_shared<Counted>(9, &calls, 4);
     scatter_dataset(data, comm);

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(means_over_all_examples) {
       const Numbers v = values(numbers(n));
       const double mean = std::accumulate(v.begin(), v.end(), 0.0) / double(n);
       const double square = std::inner_product(v.begin(), v.end(), v.begin(), 0.0) / double(n);
-      const auto ranks = on_ranks(size, [&](const Comm& comm) {
+      const auto ranks = by_rank(size, [&](const Comm& comm) {
         Means model;
         const DatasetPtr part = scatter_dataset(numbers(n), comm, {.force_equal_length = false});
         MultiNodeEvaluator evaluator = create_multi_node_evaluator(evaluator_of(part, model, true), comm);
@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(means_over_all_examples) {
 // The iterators of 1, 2 and 3 examples; where a rank does not know its examples, all ranks count the same.
 BOOST_AUTO_TEST_CASE(weights_of_ranks) {
   for (const bool known : {true, false}) {
-    const auto ranks = on_ranks(3, [&](const Comm& comm) {
+    const auto ranks = by_rank(3, [&](const Comm& comm) {
       const int r = comm->rank();
       Means model;
       const DatasetPtr data = std::make_shared<ArrayDataset>(autograd::full({r + 1, 1}, 10.0 * r, Dtype::float64));
@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(names_that_only_some_ranks_report) {
       return o;
     }
   };
-  const auto ranks = on_ranks(3, [](const Comm& comm) {
+  const auto ranks = by_rank(3, [](const Comm& comm) {
     Means model;
     MultiNodeEvaluator evaluator = create_multi_node_evaluator(Own(comm->rank(), model), comm);
     std::string text = catena::concat(evaluator.name(), evaluator.priority, " ");
@@ -122,7 +122,7 @@ BOOST_AUTO_TEST_CASE(names_that_only_some_ranks_report) {
 
 BOOST_AUTO_TEST_CASE(in_a_trainer) {
   const TemporaryFolder folder("multi_node_evaluator");
-  const auto ranks = on_ranks(2, [&](const Comm& comm) {
+  const auto ranks = by_rank(2, [&](const Comm& comm) {
     Means model;
     Trainer trainer(FakeUpdater(2), {2, iteration}, folder / "out");
     trainer.extend(create_multi_node_evaluator(
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(in_a_trainer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_that_fails) {
-  const auto messages = messages_of_ranks<catena::Error>(3, [](const Comm& comm) {
+  const auto messages = messages_by_rank<catena::Error>(3, [](const Comm& comm) {
     Means model;
     const auto fails = [&](const Variables& v) -> Variable {
       catena::check<catena::IOError>(comm->rank() != 2, "model", "the disk is gone");
@@ -161,13 +161,13 @@ namespace {
 struct Greatest : GenericMultiNodeEvaluator {
   using GenericMultiNodeEvaluator::GenericMultiNodeEvaluator;
   Numbers order;
-  Examples calc_local(const Variables& batch) override {
-    Examples results;
+  training::Examples calc_local(const Variables& batch) override {
+    training::Examples results;
     for (const double v : values(batch[0].data())) results.push_back(Example({2 * v}));
     if (autograd::internal::modes().train) results.clear();
     return results;
   }
-  Observation aggregate(const Examples& results) override {
+  Observation aggregate(const training::Examples& results) override {
     for (const Example& e : results) order.push_back(autograd::item(e.values[0]).to_double());
     Observation o;
     o.set("sum", std::accumulate(order.begin(), order.end(), 0.0));
@@ -180,7 +180,7 @@ struct Greatest : GenericMultiNodeEvaluator {
 BOOST_AUTO_TEST_CASE(results_of_examples) {
   for (const int size : {1, 2, 3, 4})
     for (const int root : {0, size - 1}) {
-      const auto ranks = on_ranks(size, [&](const Comm& comm) {
+      const auto ranks = by_rank(size, [&](const Comm& comm) {
         Means model;
         const DatasetPtr part = scatter_dataset(numbers(9), comm, {.force_equal_length = false});
         Greatest evaluator(comm, SerialIterator(part, 2, {.repeat = false, .shuffle = false}), model, {.root = root});
@@ -194,7 +194,7 @@ BOOST_AUTO_TEST_CASE(results_of_examples) {
       expected.push_back(std::accumulate(expected.begin(), expected.end(), 0.0));
       for (int r = 0; r < size; ++r) BOOST_TEST(ranks[std::size_t(r)] == (r == root ? expected : Numbers{}), each);
     }
-  const auto endless = messages_of_ranks<catena::Error>(2, [](const Comm& comm) {
+  const auto endless = messages_by_rank<catena::Error>(2, [](const Comm& comm) {
     Means model;
     Greatest(comm, SerialIterator(numbers(3), 2, {.repeat = comm->rank() == 1}), model)();
   });
@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(means_of_observations) {
   const TemporaryFolder folder("observation_aggregator");
   const auto seen = [&](const std::function<double(int, std::int64_t)>& value, const std::string& key,
                         ObservationAggregatorOptions options) {
-    return on_ranks(3, [&](const Comm& comm) {
+    return by_rank(3, [&](const Comm& comm) {
       Observed run([&](std::int64_t i) { return value(comm->rank(), i); }, 6, folder / "out");
       run.trainer.extend(observation_aggregator(comm, "x", options));
       return run.seen(key);
@@ -271,7 +271,7 @@ BOOST_AUTO_TEST_CASE(means_of_observations) {
 // A training that is resumed between two exchanges keeps the values before.
 BOOST_AUTO_TEST_CASE(resumed_observations) {
   const TemporaryFolder folder("resumed_observations");
-  const auto ranks = on_ranks(2, [&](const Comm& comm) {
+  const auto ranks = by_rank(2, [&](const Comm& comm) {
     const std::string path = folder / catena::concat("state", comm->rank());
     const auto aggregator = [&] {
       return ObservationAggregator(comm, "x", {.aggregated_key = "mean", .comm_trigger = TriggerSpec(4, iteration)});
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(early_stopping_of_all_ranks) {
                                                 .patience = 2,
                                                 .max_trigger = TriggerSpec(20, iteration)});
   };
-  const auto ended = on_ranks(2, [&](const Comm& comm) {
+  const auto ended = by_rank(2, [&](const Comm& comm) {
     Observed run([&](std::int64_t i) { return value(comm->rank(), i); }, 0, folder / "out", make(comm));
     run.trainer.run();
     auto& stop = dynamic_cast<MultiNodeEarlyStoppingTrigger&>(*run.trainer.stop_trigger());
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(early_stopping_of_all_ranks) {
   for (const Numbers& r : ended)
     BOOST_TEST(r == (Numbers{5, 8.5, 2, 20, 8.7}), boost::test_tools::tolerance(1e-12) << each);
   // The same after a resume at iteration 4, and at the end in any case.
-  const auto resumed = on_ranks(2, [&](const Comm& comm) {
+  const auto resumed = by_rank(2, [&](const Comm& comm) {
     const std::string path = folder / catena::concat("state", comm->rank());
     const auto own = [&](std::int64_t i) { return value(comm->rank(), i); };
     {
@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(early_stopping_of_all_ranks) {
     return Numbers{double(run.trainer.updater().iteration()), double(to_the_end.trainer.updater().iteration())};
   });
   for (const Numbers& r : resumed) BOOST_TEST(r == (Numbers{5, 20}), each);
-  const Comm alone = Comm::make("naive", communicators::thread_transports(1)[0]);
+  const Comm alone = single_rank();
   BOOST_TEST(has(message_of<catena::ValueError>([&] { MultiNodeEarlyStoppingTrigger(alone, {.patience = 0}); }),
                  "patience is 0"));
 }

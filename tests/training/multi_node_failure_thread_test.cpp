@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(an_extension_of_one_rank) {
 BOOST_AUTO_TEST_CASE(the_cause_is_thrown) {
   const TemporaryFolder folder("multi_node_failure_cause");
   const std::string m = message_of<catena::IOError>([&] {
-    on_ranks(3, [&](const Comm& comm) {
+    by_rank(3, [&](const Comm& comm) {
       train(comm, folder / "out", MultiNodeEarlyStoppingTrigger(comm, {.monitor = "x"}));
       return 0;
     });
@@ -79,20 +79,20 @@ BOOST_AUTO_TEST_CASE(all_ranks_throw) {
       catena::check<catena::KeyError>(comm->rank() < first_bad, "f", "rank ", comm->rank());
     });
   };
-  const auto messages = messages_of_ranks<catena::Error>(4, [&](const Comm& comm) { run(comm, 2); });
+  const auto messages = messages_by_rank<catena::Error>(4, [&](const Comm& comm) { run(comm, 2); });
   BOOST_TEST(calls == 4);
   for (const std::size_t r : {0u, 1u}) BOOST_TEST(messages[r] == "op: rank 2 has failed: f: rank 2");
   for (const std::size_t r : {2u, 3u}) BOOST_TEST(messages[r] == catena::concat("f: rank ", r));
-  for (const std::string& m : messages_of_ranks<catena::Error>(3, [&](const Comm& comm) { run(comm, 3); }))
+  for (const std::string& m : messages_by_rank<catena::Error>(3, [&](const Comm& comm) { run(comm, 3); }))
     BOOST_TEST(m == "(nothing was thrown)");
   // Exceptions without a text, and of other classes.
-  const auto empty = messages_of_ranks<catena::RuntimeError>(2, [](const Comm& comm) {
+  const auto empty = messages_by_rank<catena::RuntimeError>(2, [](const Comm& comm) {
     internal::on_all_ranks(*comm, "op", [&] {
       if (comm->rank() == 0) throw std::runtime_error("");
     });
   });
   BOOST_TEST(empty[1] == "op: rank 0 has failed: ");
-  const auto other = on_ranks(2, [](const Comm& comm) -> std::string {
+  const auto other = by_rank(2, [](const Comm& comm) -> std::string {
     try {
       internal::on_all_ranks(*comm, "op", [&] {
         if (comm->rank() == 0) throw 5;

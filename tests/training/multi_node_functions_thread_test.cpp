@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_SUITE(multi_node_functions)
 // sum(w y^2) with y = 3 x on the other rank: the gradient of x is 18 w x.
 BOOST_AUTO_TEST_CASE(send_and_recv) {
   for (const Dtype dtype : {Dtype::float64, Dtype::float32, Dtype::float16}) {
-    const auto results = on_ranks(2, [&](const Comm& comm) -> Numbers {
+    const auto results = by_rank(2, [&](const Comm& comm) -> Numbers {
       if (comm->rank() == 0) {
         const Variable x(autograd::astype(vec({1, -2, 4}), dtype));
         const Variable sent = F::send(x * 3, comm, 1);
@@ -52,7 +52,7 @@ BOOST_AUTO_TEST_CASE(send_and_recv) {
 // A ring of three: each rank sends x to the next, and adds what it gets to its own. Delegates put all in one graph.
 BOOST_AUTO_TEST_CASE(rings_with_delegates) {
   for (const int size : {2, 3, 4}) {
-    const auto gradients = on_ranks(size, [&](const Comm& comm) {
+    const auto gradients = by_rank(size, [&](const Comm& comm) {
       const int rank = comm->rank(), next = (rank + 1) % size, before = (rank + size - 1) % size;
       const Variable x(vec(own_values(rank)));
       const Variable sent = F::send(x, comm, next);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(rings_with_delegates) {
 }
 
 BOOST_AUTO_TEST_CASE(pseudo_connections) {
-  const auto results = on_ranks(2, [](const Comm& comm) -> Numbers {
+  const auto results = by_rank(2, [](const Comm& comm) -> Numbers {
     const Variable x(vec({2, 3}));
     if (comm->rank() == 1) {
       const Variable y = F::recv(comm, 0);
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(pseudo_connections) {
 
 // Inputs without gradients, whose ranks take part in the backward pass all the same, and integers, which have none.
 BOOST_AUTO_TEST_CASE(inputs_without_gradients) {
-  const auto results = on_ranks(2, [](const Comm& comm) -> Numbers {
+  const auto results = by_rank(2, [](const Comm& comm) -> Numbers {
     if (comm->rank() == 0) {
       const Variable sent = F::send(vec({1, 2}), comm, 1);  // a temporary
       const Variable more = F::send(Variable(vec({3}), {.requires_grad = false}), comm, 1);
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(inputs_without_gradients) {
 BOOST_AUTO_TEST_CASE(broadcasts) {
   for (const int size : {1, 2, 3, 4})
     for (int root = 0; root < size; ++root) {
-      const auto results = on_ranks(size, [&](const Comm& comm) {
+      const auto results = by_rank(size, [&](const Comm& comm) {
         const Variable x(vec(own_values(comm->rank())));
         const Variable y = F::bcast(comm, comm->rank() == root ? x : Variable(), root);
         weighted(y, {1.0 + comm->rank(), 2}).backward();
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(broadcasts) {
 BOOST_AUTO_TEST_CASE(gathers) {
   for (const int size : {1, 2, 3, 4})
     for (const int root : {0, size - 1}) {
-      const auto results = on_ranks(size, [&](const Comm& comm) {
+      const auto results = by_rank(size, [&](const Comm& comm) {
         // Rank r has r + 1 elements.
         const Variable x(vec(Numbers(std::size_t(comm->rank() + 1), 2.0 + comm->rank())));
         const Variables all = F::gather(comm, x, root);
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(gathers) {
 BOOST_AUTO_TEST_CASE(scatters) {
   for (const int size : {1, 2, 3, 4})
     for (const int root : {0, size - 1}) {
-      const auto results = on_ranks(size, [&](const Comm& comm) {
+      const auto results = by_rank(size, [&](const Comm& comm) {
         Variables xs;
         if (comm->rank() == root)
           for (int r = 0; r < size; ++r) xs.push_back(Variable(vec(own_values(r))));
@@ -231,7 +231,7 @@ struct Check {
   Numbers actual, expected;
 };
 void check_gradients(const char* what, int size, const Program& f, bool twice) {
-  const auto results = on_ranks(size, [&](const Comm& comm) {
+  const auto results = by_rank(size, [&](const Comm& comm) {
     const Array x0 = spread({2, 2}, -1, 1, comm->rank() + 1);
     const Variable x(x0);
     const Variable loss = f(comm, x);
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(derivatives_over_all_ranks) {
 }
 
 BOOST_AUTO_TEST_CASE(without_a_graph) {
-  const auto results = on_ranks(2, [](const Comm& comm) {
+  const auto results = by_rank(2, [](const Comm& comm) {
     const auto no_graph = autograd::no_backprop_mode();
     const Variable x(vec(own_values(comm->rank())));
     const Variable y = F::allreduce(comm, x);
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(without_a_graph) {
 
 BOOST_AUTO_TEST_CASE(errors) {
   // The receiver's backward passes run in the other order.
-  const auto order = messages_of_ranks<catena::RuntimeError>(2, [](const Comm& comm) {
+  const auto order = messages_by_rank<catena::RuntimeError>(2, [](const Comm& comm) {
     if (comm->rank() == 0) {
       const Variable x(vec({1})), a = F::send(x, comm, 1), b = F::send(x, comm, 1);
       a.backward();
@@ -334,13 +334,13 @@ BOOST_AUTO_TEST_CASE(errors) {
     }
   });
   BOOST_TEST(has(order[0], "rank 1 runs its backward pass in another order"), order[0]);
-  const auto twice = messages_of_ranks<catena::NotImplementedError>(2, [](const Comm& comm) {
+  const auto twice = messages_by_rank<catena::NotImplementedError>(2, [](const Comm& comm) {
     const Variable x(vec({1}));
     const Variable y = F::bcast(comm, x, 0);
     autograd::sum(y * y).backward({.enable_double_backprop = true});
   });
   for (const std::string& m : twice) BOOST_TEST(has(m, "cannot be differentiated again"), m);
-  const auto ranks = on_ranks(2, [](const Comm& comm) {
+  const auto ranks = by_rank(2, [](const Comm& comm) {
     const Variable x(vec({1}));
     return std::vector<std::string>{message_if_thrown<catena::ValueError>([&] { F::send(x, comm, 2); }),
                                     message_if_thrown<catena::ValueError>([&] { F::recv(comm, -1); }),

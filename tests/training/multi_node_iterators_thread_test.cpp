@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(batches_of_the_master) {
     for (const int master : {0, size - 1}) {
       SerialIterator alone(numbers(7), 3, {.seed = 4});
       const std::vector<std::string> expected = steps(alone, 6);
-      const auto all = on_ranks(size, [&](const Comm& comm) {
+      const auto all = by_rank(size, [&](const Comm& comm) {
         SerialIterator own(numbers(7), 3, {.seed = 4});
         MultiNodeIterator shared = comm->rank() == master ? create_multi_node_iterator(own, comm, master)
                                                           : create_multi_node_iterator(nullptr, comm, master);
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(batches_of_the_master) {
 }
 
 BOOST_AUTO_TEST_CASE(the_end_and_a_new_beginning) {
-  const auto all = on_ranks(3, [&](const Comm& comm) {
+  const auto all = by_rank(3, [&](const Comm& comm) {
     MultiNodeIterator shared =
         create_multi_node_iterator(SerialIterator(numbers(4), 3, {.repeat = false, .shuffle = false}), comm);
     std::vector<std::string> texts = steps(shared, 3);
@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(the_end_and_a_new_beginning) {
 
 BOOST_AUTO_TEST_CASE(a_resumed_iterator) {
   const TemporaryFolder folder("multi_node_iterators");
-  const auto all = on_ranks(2, [&](const Comm& comm) {
+  const auto all = by_rank(2, [&](const Comm& comm) {
     const auto make = [&](std::uint64_t seed) {
       return create_multi_node_iterator(SerialIterator(numbers(7), 3, {.seed = seed}), comm);
     };
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_iterator) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_the_master) {
-  const auto messages = on_ranks(3, [](const Comm& comm) {
+  const auto messages = by_rank(3, [](const Comm& comm) {
     MultiNodeIterator shared = create_multi_node_iterator(Failing(), comm, 1);
     std::vector<std::string> texts = steps(shared, 2);
     texts.push_back(message_if_thrown<catena::Error>([&] { shared.next(); }));
@@ -131,9 +131,9 @@ BOOST_AUTO_TEST_CASE(errors_of_the_master) {
     BOOST_TEST(!messages[r][4].starts_with("("), messages[r][4]);
   }
   for (const std::string& m :
-       messages_of_ranks<catena::ValueError>(2, [](const Comm& comm) { create_multi_node_iterator(nullptr, comm, 1); }))
+       messages_by_rank<catena::ValueError>(2, [](const Comm& comm) { create_multi_node_iterator(nullptr, comm, 1); }))
     BOOST_TEST(m == "MultiNodeIterator: rank 1, the master, has no iterator");
-  for (const std::string& m : messages_of_ranks<catena::ValueError>(
+  for (const std::string& m : messages_by_rank<catena::ValueError>(
            2, [](const Comm& comm) { create_multi_node_iterator(Failing(), comm, -1); }))
     BOOST_TEST(m == "MultiNodeIterator: rank_master is -1, but there are 2 ranks");
 }
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(synchronized_orders) {
     }
     return all;
   };
-  const auto all = on_ranks(4, [&](const Comm& comm) {
+  const auto all = by_rank(4, [&](const Comm& comm) {
     const auto own_seed = std::uint64_t(comm->rank() + 1);
     SerialIterator serial(numbers(10, float(100 * comm->rank())), 4, {.seed = own_seed});
     if (comm->rank() == 0) serial.next();  // also the position is that of rank 0
@@ -169,11 +169,11 @@ BOOST_AUTO_TEST_CASE(synchronized_orders) {
 }
 
 BOOST_AUTO_TEST_CASE(iterators_that_differ) {
-  const auto sizes = messages_of_ranks<catena::Error>(
+  const auto sizes = messages_by_rank<catena::Error>(
       2, [](const Comm& comm) { create_synchronized_iterator(SerialIterator(numbers(5 + comm->rank()), 2), comm); });
   BOOST_TEST(sizes[0].starts_with("create_synchronized_iterator: rank 1 has failed: "), sizes[0]);
   BOOST_TEST(!sizes[1].starts_with("("), sizes[1]);
-  const auto classes = messages_of_ranks<catena::Error>(2, [](const Comm& comm) {
+  const auto classes = messages_by_rank<catena::Error>(2, [](const Comm& comm) {
     if (comm->rank() == 0) create_synchronized_iterator(SerialIterator(numbers(5), 2), comm);
     else create_synchronized_iterator(Failing(), comm);
   });

@@ -68,7 +68,7 @@ void compare(const Array& x, const std::vector<std::int64_t>& sizes, const autog
         return nn::internal::moving_batch_normalization(v, gamma, beta, o);
       },
       x, w, size, axis, of_params);
-  const auto ranks = on_ranks(int(sizes.size()), [&](const Comm& comm) {
+  const auto ranks = by_rank(int(sizes.size()), [&](const Comm& comm) {
     return run(
         [&](const Variable& v, const Variable& gamma, const Variable& beta, const nn::BatchNormalizationOptions& o) {
           return multi_node_batch_normalization(v, gamma, beta, comm, o);
@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(a_mean_that_is_large) {
   const double mean = std::accumulate(v.begin(), v.end(), 0.0) / 64;
   double var = 0;
   for (const double one : v) var += (one - mean) * (one - mean) / 64;
-  const auto ranks = on_ranks(3, [&](const Comm& comm) {
+  const auto ranks = by_rank(3, [&](const Comm& comm) {
     const Array m = floats({0}, {1}), s = floats({0}, {1});
     multi_node_batch_normalization(part(x, {30, 20, 14}, comm->rank()), floats({1}, {1}), floats({0}, {1}), comm,
                                    {.running_mean = m, .running_var = s, .decay = 0});
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_mean_that_is_large) {
 BOOST_AUTO_TEST_CASE(derivatives_over_all_ranks) {
   constexpr double kStep = 1e-5;
   for (const int size : {1, 2, 3}) {
-    const auto results = on_ranks(size, [&](const Comm& comm) {
+    const auto results = by_rank(size, [&](const Comm& comm) {
       const int rank = comm->rank();
       std::vector<Array> in = {spread({rank + 2, 2}, -1, 1, rank + 1), spread({2}, 0.5, 1.5, rank + 2),
                                spread({2}, -1, 1, rank + 3)};
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(the_link) {
   const Array tested = alone(Variable(x), {.test = true}).data();
   alone.start_finetuning();
   for (int k = 0; k < 2; ++k) alone(Variable(x * double(k + 1)), {.finetune = true});
-  const auto ranks = on_ranks(2, [&](const Comm& comm) {
+  const auto ranks = by_rank(2, [&](const Comm& comm) {
     MultiNodeBatchNormalization link(4, comm, {.decay = 0.8, .initial_avg_var = 1.0});
     const Array own = part(x, {5, 3}, comm->rank());
     for (int k = 0; k < 3; ++k) link(Variable(own * double(k + 1)));
@@ -303,7 +303,7 @@ struct Net : nn::Chain {
   }
 };
 
-Numbers weights_of(nn::Link& model) {
+Numbers parameters_of(nn::Link& model) {
   Numbers all;
   for (const Variable& p : model.params())
     for (const double v : values(p.data())) all.push_back(v);
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(training_of_a_converted_model) {
   train(alone, x, t, [](Net&) {});
   for (const int size : {1, 2, 3, 4}) {
     const std::vector<std::int64_t> sizes(std::size_t(size), 12 / size);
-    const auto ranks = on_ranks(size, [&](const Comm& comm) {
+    const auto ranks = by_rank(size, [&](const Comm& comm) {
       const Net original;
       Net model = create_mnbn_model(original, comm);
       model.renorm.disable_update();
@@ -339,13 +339,13 @@ BOOST_AUTO_TEST_CASE(training_of_a_converted_model) {
       const bool same_members = state_of(model).size() == state_of(alone).size();
       const bool others_are_local = nn::internal::batch_function_of(model.renorm) == nullptr &&
                                     nn::internal::batch_function_of(original.bn) == nullptr;
-      return std::vector<Numbers>{weights_of(model),
+      return std::vector<Numbers>{parameters_of(model),
                                   values(model.bn.avg_mean.array()),
                                   values(model.bn.avg_var.array()),
                                   {double(same_members && others_are_local)}};
     });
     for (const auto& r : ranks) {
-      check_near(r[0], weights_of(alone), 1e-11, "a weight");
+      check_near(r[0], parameters_of(alone), 1e-11, "a weight");
       check_near(r[1], values(alone.bn.avg_mean.array()), 1e-11, "the running mean");
       check_near(r[2], values(alone.bn.avg_var.array()), 1e-11, "the running variance");
       BOOST_TEST(r[3][0] == 1);
@@ -355,18 +355,18 @@ BOOST_AUTO_TEST_CASE(training_of_a_converted_model) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const auto sizes = messages_of_ranks<catena::ValueError>(2, [](const Comm& comm) {
+  const auto sizes = messages_by_rank<catena::ValueError>(2, [](const Comm& comm) {
     const std::int64_t n = comm->rank() + 2;
     multi_node_batch_normalization(spread({3, n}), spread({n}), spread({n}), comm);
   });
   for (const std::string& m : sizes) BOOST_TEST(has(m, "allreduce"), m);
-  on_ranks(1, [](const Comm& comm) {
+  by_rank(1, [](const Comm& comm) {
     message_if_thrown<catena::InvalidType>([&] {
       multi_node_batch_normalization(spread({3, 2}), spread({4}), spread({4}), comm);
     });
     return 0;
   });
-  const auto types = messages_of_ranks<catena::InvalidType>(2, [](const Comm& comm) {
+  const auto types = messages_by_rank<catena::InvalidType>(2, [](const Comm& comm) {
     multi_node_batch_normalization(spread({3, 2}), spread({4}), spread({4}), comm);
   });
   for (const std::string& m : types) BOOST_TEST(has(m, "MultiNodeBatchNormalizationFunction"), m);
@@ -378,13 +378,13 @@ BOOST_AUTO_TEST_CASE(errors) {
 
 BOOST_AUTO_TEST_CASE(a_single_element) {
   const Warnings warnings;
-  on_ranks(2, [](const Comm& comm) {  // one element in all, on rank 0
+  by_rank(2, [](const Comm& comm) {  // one element in all, on rank 0
     multi_node_batch_normalization(spread({comm->rank() == 0 ? 1 : 0, 2}), spread({2}), spread({2}), comm);
     return 0;
   });
   BOOST_REQUIRE(warnings.texts.size() == 1u);
   BOOST_TEST(has(warnings.texts[0], "each mean and variance is of one element"));
-  on_ranks(2, [](const Comm& comm) {  // two elements in all
+  by_rank(2, [](const Comm& comm) {  // two elements in all
     multi_node_batch_normalization(spread({1, 2}), spread({2}), spread({2}), comm);
     return 0;
   });
@@ -401,7 +401,7 @@ BOOST_AUTO_TEST_CASE(means_of_persistents) {
     NN_MEMBERS(bn, a, b, half, counts, none, text)
   };
   for (const int size : {1, 2, 4}) {
-    const auto ranks = on_ranks(size, [&](const Comm& comm) {
+    const auto ranks = by_rank(size, [&](const Comm& comm) {
       const float r = float(comm->rank());
       Model model;
       autograd::assign(model.bn.avg_mean.array(), floats({r, 10 * r}, {2}));
@@ -425,8 +425,7 @@ BOOST_AUTO_TEST_CASE(means_of_persistents) {
       check_near(ranks[std::size_t(r)], {mean, 10 * mean, 2 * mean, 1, mean * 20000, double(r), double(r), 1}, 1e-6,
                  "a persistent");
   }
-  const AllreducePersistent extension(nn::BatchNormalization(2),
-                                      Comm::make("naive", communicators::thread_transports(1)[0]));
+  const AllreducePersistent extension(nn::BatchNormalization(2), single_rank());
   BOOST_TEST(extension.priority > PRIORITY_WRITER);
 }
 

@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(files_of_ranks) {
     const std::string path = folder / "checkpoints";
     fs::create_directories(path);
     for (const char* name : {"run.0.2x", "run.7.2", "runs.0.2", "run.0.-4"}) write_file(path + "/" + name, "mine");
-    on_ranks(size, [&](const Comm& comm) {
+    by_rank(size, [&](const Comm& comm) {
       RankRun run(comm, 1, 10, folder / "out");
       run.trainer.extend(create_multi_node_checkpointer("run", comm, {.path = path, .n_retains = 2}),
                          {.trigger = {2, iteration}});
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_bit_for_bit) {
   for (const int size : {1, 2, 3}) {
     const TemporaryFolder folder("checkpointer_resume");
     const auto run_to = [&](const char* name, std::uint64_t seed, double end, std::int64_t expected_start) {
-      return on_ranks(size, [&, name, seed, end](const Comm& comm) {
+      return by_rank(size, [&, name, seed, end](const Comm& comm) {
         RankRun run(comm, seed, end, folder / name);
         auto checkpointer = create_multi_node_checkpointer("run", comm);
         const bool as_expected = checkpointer.maybe_load(run.trainer).value_or(0) == expected_start;
@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(a_resumed_run_bit_for_bit) {
 // 9 is truncated on rank 1, 6 is missing on rank 0, 3 is whole; 12 is on rank 1 alone.
 BOOST_AUTO_TEST_CASE(the_newest_iteration_of_all_ranks) {
   const TemporaryFolder folder("checkpointer_damaged");
-  on_ranks(2, [&](const Comm& comm) {
+  by_rank(2, [&](const Comm& comm) {
     RankRun run(comm, 1, 9, folder / "out");
     run.trainer.extend(create_multi_node_checkpointer("run", comm), {.trigger = {3, iteration}});
     run.trainer.run();
@@ -129,7 +129,7 @@ BOOST_AUTO_TEST_CASE(the_newest_iteration_of_all_ranks) {
   fs::remove(folder / "out/run.0.6");
   fs::copy(folder / "out/run.1.3", folder / "out/run.1.12");
   const Warnings warnings;
-  const auto loaded = on_ranks(2, [&](const Comm& comm) {
+  const auto loaded = by_rank(2, [&](const Comm& comm) {
     RankRun run(comm, 7, 4, folder / "out");
     auto checkpointer = create_multi_node_checkpointer("run", comm);
     const std::int64_t found = checkpointer.maybe_load(run.trainer).value_or(-1);
@@ -143,7 +143,7 @@ BOOST_AUTO_TEST_CASE(the_newest_iteration_of_all_ranks) {
   BOOST_TEST(has(warnings.texts[0], "run.1.9\" is damaged"), warnings.texts[0]);
   // Nothing is left that all ranks have: the training begins at its beginning.
   for (const char* name : {"out/run.0.3", "out/run.1.12"}) truncate(folder / name);
-  const auto none = on_ranks(2, [&](const Comm& comm) {
+  const auto none = by_rank(2, [&](const Comm& comm) {
     RankRun run(comm, 7, 4, folder / "out");
     return create_multi_node_checkpointer("run", comm).maybe_load(run.trainer).has_value() ? 1 : 0;
   });
@@ -152,21 +152,21 @@ BOOST_AUTO_TEST_CASE(the_newest_iteration_of_all_ranks) {
 
 BOOST_AUTO_TEST_CASE(errors_of_checkpointers) {
   const TemporaryFolder folder("checkpointer_errors");
-  on_ranks(2, [&](const Comm& comm) {
+  by_rank(2, [&](const Comm& comm) {
     RankRun run(comm, 1, 2, folder / "out");
     run.trainer.extend(create_multi_node_checkpointer("run", comm), {.trigger = {2, iteration}});
     run.trainer.run();
     return 0;
   });
   // Another number of ranks, which finds the file of rank 0.
-  const auto fewer = messages_of_ranks<catena::ValueError>(1, [&](const Comm& comm) {
+  const auto fewer = messages_by_rank<catena::ValueError>(1, [&](const Comm& comm) {
     RankRun run(comm, 1, 2, folder / "out");
     create_multi_node_checkpointer("run", comm).maybe_load(run.trainer);
   });
   BOOST_TEST(has(fewer[0], "the checkpoint was written by 2 ranks and cannot be loaded by 1"), fewer[0]);
   // A rank that cannot write ends the training of all.
   write_file(folder / "file", "no folder");
-  const auto unwritable = messages_of_ranks<catena::Error>(2, [&](const Comm& comm) {
+  const auto unwritable = messages_by_rank<catena::Error>(2, [&](const Comm& comm) {
     RankRun run(comm, 1, 4, folder / catena::concat("other", comm->rank()));
     run.trainer.extend(
         create_multi_node_checkpointer("run", comm, {.path = comm->rank() == 1 ? folder / "file" : std::string()}),
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(errors_of_checkpointers) {
   });
   BOOST_TEST(has(unwritable[1], "cannot create the folder"), unwritable[1]);
   BOOST_TEST(has(unwritable[0], "rank 1 has failed: "), unwritable[0]);
-  const Comm alone = Comm::make("naive", communicators::thread_transports(1)[0]);
+  const Comm alone = single_rank();
   BOOST_TEST(has(message_of<catena::ValueError>([&] { create_multi_node_checkpointer("a/b", alone); }),
                  "the name is \"a/b\""));
   BOOST_TEST(has(message_of<catena::ValueError>([&] { create_multi_node_checkpointer("", alone); }), "the name is"));
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(designated_ranks_write_and_all_restore) {
     return SnapshotOptions{
         .filename = "snap_{.updater.iteration}", .trigger = {2, iteration}, .n_retains = 2, .autoload = autoload};
   };
-  const auto saved = on_ranks(3, [&](const Comm& comm) {
+  const auto saved = by_rank(3, [&](const Comm& comm) {
     RankRun run(comm, 1, 8, folder / "out", false);
     const auto& extension = run.trainer.extend(multi_node_snapshot(comm, options(false), {0}));
     run.trainer.run();
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(designated_ranks_write_and_all_restore) {
   BOOST_TEST(files_in(folder / "out") == (Texts{"log", "snap_6.0", "snap_6.1", "snap_8.0", "snap_8.1"}),
              boost::test_tools::per_element());
   const auto loaded = [&](int size) {
-    return on_ranks(size, [&](const Comm& comm) {
+    return by_rank(size, [&](const Comm& comm) {
       RankRun run(comm, 30, 8, folder / "out", false);
       const auto& extension = run.trainer.extend(multi_node_snapshot(comm, options(true), {0}));
       run.trainer.run();  // the stop trigger fires at once
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(designated_ranks_write_and_all_restore) {
 BOOST_AUTO_TEST_CASE(the_newest_snapshot_of_all_masters) {
   const TemporaryFolder folder("multi_node_snapshot_common");
   const auto run_and_load = [&](bool autoload) {
-    return on_ranks(2, [&](const Comm& comm) {
+    return by_rank(2, [&](const Comm& comm) {
       RankRun run(comm, 1, autoload ? 1 : 6, folder / "out");
       const auto& extension =
           run.trainer.extend(multi_node_snapshot(comm, {.trigger = {2, iteration}, .autoload = autoload}, {{0}, {1}}));
@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(the_newest_snapshot_of_all_masters) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_snapshots) {
-  const Comm alone = Comm::make("naive", communicators::thread_transports(1)[0]);
+  const Comm alone = single_rank();
   BOOST_TEST(has(message_of<catena::ValueError>([&] { multi_node_snapshot(alone, {}, {1}); }),
                  "a rank of a replica set is 1, but there are 1 ranks"));
   BOOST_TEST(has(message_of<catena::ValueError>([&] {
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(errors_of_snapshots) {
   TinyMLP other;
   for (const char* name : {"out/snapshot_iter_2.0", "out/snapshot_iter_2.1"})
     nn::serializers::save_npz(folder / name, other);
-  const auto messages = messages_of_ranks<catena::Error>(3, [&](const Comm& comm) {
+  const auto messages = messages_by_rank<catena::Error>(3, [&](const Comm& comm) {
     RankRun run(comm, 1, 4, folder / "out");
     run.trainer.extend(multi_node_snapshot(comm, {.autoload = true}, {0}));
     run.trainer.run();

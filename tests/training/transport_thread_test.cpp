@@ -203,22 +203,42 @@ BOOST_AUTO_TEST_CASE(ranks_that_do_not_join) {
   BOOST_TEST(
       has(message_of<TimeoutError>([&] { socket_transport({.rank = 1, .size = 2, .rendezvous = at, .timeout = 0.1}); }),
           "rank 1 waits for rank 0 to join"));
-  // Two ranks of one number, and a stranger that sends something else.
-  std::string twice;
-  std::thread root([&] {
+}
+
+// A stranger who sends something else is ignored; a second rank of one number is not.
+BOOST_AUTO_TEST_CASE(strangers_and_second_ranks) {
+  const std::string at = free_address();
+  std::string twice, other_size;
+  std::vector<std::thread> threads;
+  threads.emplace_back([&] {
     twice = message_if_thrown<RuntimeError>(
         [&] { socket_transport({.rank = 0, .size = 3, .rendezvous = at, .timeout = 20}); });
   });
-  std::vector<std::thread> others;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(std::stoi(at.substr(at.rfind(':') + 1))));
+  const int stranger = ::socket(AF_INET, SOCK_STREAM, 0);
+  while (::connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) pause(5);
+  BOOST_TEST(::send(stranger, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL) == 18);
+  ::close(stranger);
   for (int k = 0; k < 2; ++k)
-    others.emplace_back([&, k] {
-      pause(50 * k);
+    threads.emplace_back([&] {
       message_if_thrown<RuntimeError>(
-          [&] { socket_transport({.rank = 2, .size = 3, .rendezvous = at, .timeout = 2}); });
+          [&] { socket_transport({.rank = 2, .size = 3, .rendezvous = at, .timeout = 5}); });
     });
-  root.join();
-  for (auto& other : others) other.join();
-  BOOST_TEST(has(twice, "rank 2 came twice"), twice);
+  for (auto& thread : threads) thread.join();
+  BOOST_TEST(twice == "socket_transport: rank 2 came twice to " + at);
+
+  const TemporaryFolder folder("sizes");
+  std::thread second([&] {
+    message_if_thrown<RuntimeError>(
+        [&] { socket_transport({.rank = 1, .size = 3, .rendezvous = folder / "ranks", .timeout = 5}); });
+  });
+  other_size = message_if_thrown<RuntimeError>(
+      [&] { socket_transport({.rank = 0, .size = 2, .rendezvous = folder / "ranks", .timeout = 20}); });
+  second.join();
+  BOOST_TEST(other_size == "socket_transport: rank 0 is one of 2, rank 1 one of 3");
 }
 
 BOOST_AUTO_TEST_CASE(options_that_make_no_sense) {

@@ -91,8 +91,8 @@ std::vector<Entry> entries_of(const std::vector<NamedParam>& params) {
 std::vector<Entry> entries_of(const DictionarySerializer& persistents) {
   std::vector<Entry> entries;
   for (const DictionarySerializer::Entry& e : persistents.entries()) {
-    if (e.is_text) entries.push_back({e.key, false, Dtype::uint8});
-    else entries.push_back({e.key, false, e.dtype, e.shape});
+    if (e.is_text) entries.push_back({"/" + e.key, false, Dtype::uint8});
+    else entries.push_back({"/" + e.key, false, e.dtype, e.shape});
   }
   return entries;
 }

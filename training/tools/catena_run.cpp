@@ -1,8 +1,8 @@
 // Folder training/tools/: the command line programs that are installed with the training library.
 //
 // catena-run --nproc 4 ./train ...: starts the ranks of a distributed run on this machine, or this machine's part of
-// one. Each line that a rank prints gets its number; the exit status is that of the rank that failed first, which ends
-// the others.
+// one. Each line that a rank prints gets its number; the exit status is that of the rank that failed first, after which
+// the others are ended.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
@@ -42,7 +42,8 @@ constexpr const char* kUsage =
     "  --rendezvous <a>  host and port of machine 0, where its first rank listens\n"
     "Each line that a rank prints begins with its number. A rank that fails ends all others.\n";
 constexpr int kUsageError = 2, kNotStarted = 127, kSignalled = 128;
-constexpr auto kGrace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
+constexpr auto kSettling = std::chrono::milliseconds(300);  // between the first failure and SIGTERM to the others
+constexpr auto kGrace = std::chrono::seconds(5);            // between SIGTERM and SIGKILL
 
 void say(int to, std::string_view text) {
   while (!text.empty()) {
@@ -216,6 +217,7 @@ class Run {
       constexpr int kMilliseconds = 200;
       poll_once(kMilliseconds);
       reap();
+      if (end_at_ && Clock::now() >= *end_at_) end_all();
       if (kill_at_ && Clock::now() >= *kill_at_) signal_all(SIGKILL);
     }
     // Processes that a rank has left behind may keep its output open.
@@ -225,9 +227,11 @@ class Run {
       for (Output& output : rank.outputs) output.close();
     return status_;
   }
+  // A rank that has ended by itself is the cause rather than one that was aborted, perhaps because of that one: they
+  // may end at nearly the same time, and in any order. So the others get some time to end by themselves.
   void fail(int status) {
-    if (status_ == 0) status_ = status;
-    end_all();
+    if (status_ == 0 || (status_ == kSignalled + SIGABRT && !kill_at_)) status_ = status;
+    if (!end_at_) end_at_ = Clock::now() + kSettling;
   }
 
  private:
@@ -259,7 +263,7 @@ class Run {
       if (!rank.ended) ::kill(-rank.process, signal);
   }
   void end_all() {
-    if (kill_at_) return;
+    if (kill_at_) return;  // it has been done
     kill_at_ = Clock::now() + kGrace;
     signal_all(SIGTERM);
   }
@@ -273,8 +277,7 @@ class Run {
         if (output.descriptor() >= 0) output.read();
       ::kill(-rank.process, SIGKILL);  // what the rank has started and left behind
       if (status == 0) continue;
-      const bool is_first = status_ == 0;
-      if (is_first) say(STDERR_FILENO, concat("catena-run: rank ", rank.number, " ", how(status), "\n"));
+      if (!kill_at_) say(STDERR_FILENO, concat("catena-run: rank ", rank.number, " ", how(status), "\n"));
       fail(WIFSIGNALED(status) ? kSignalled + WTERMSIG(status) : WEXITSTATUS(status));
     }
   }
@@ -287,7 +290,7 @@ class Run {
   std::vector<Rank> ranks_;
   int status_ = 0;
   bool forwarded_ = false;
-  std::optional<Clock::time_point> kill_at_;
+  std::optional<Clock::time_point> end_at_, kill_at_;
 };
 
 bool catch_signals() {
