@@ -60,7 +60,7 @@ set(folders
   "training/parallel|kernels/base kernels/formats autograd nn nn/serializers training|kernels autograd/backend"
   "training/communicators|kernels/base autograd autograd/backend nn|nn/serializers training/parallel"
   "training/tools||kernels/base"
-  "training/multi_node|kernels/base autograd autograd/backend nn nn/functions nn/links nn/serializers training training/communicators training/extensions|kernels/registry autograd/functions training/parallel"
+  "training/multi_node|kernels/base autograd autograd/backend nn nn/functions nn/links nn/serializers training training/communicators training/extensions training/parallel|kernels/registry autograd/functions"
   "training/extensions|kernels/base autograd nn nn/serializers training|kernels/formats training/datasets")
 
 # Beyond the libraries: <folder>|<what it may include, by prefix>|<what it may not, although the former matches>. The first row counts.
