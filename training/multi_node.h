@@ -4,6 +4,7 @@
 // training/extensions, nn and autograd. This file is its umbrella header.
 #pragma once
 
+#include <catena/training/communicators/communicator.h>
 #include <catena/training/multi_node/batch_normalization.h>
 #include <catena/training/multi_node/early_stopping.h>
 #include <catena/training/multi_node/evaluator.h>
