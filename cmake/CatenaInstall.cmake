@@ -2,7 +2,7 @@
 # find_package(catena COMPONENTS ndarray) works whether ndarray was installed alone or with the rest.
 #
 # CMake's components of the installation are the packages of CatenaPackages.cmake: ndarray, ndarray_dev (kernels and ndarray), training,
-# training_dev (the other libraries), hdf5, tools, doc. `uninstall` is in no package.
+# training_dev (the other libraries), hdf5, mpi, tools, doc. `uninstall` is in no package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/catena")
@@ -81,8 +81,8 @@ get_property(modules GLOBAL PROPERTY CATENA_MODULES)
 foreach(module IN LISTS modules)
   if(module MATCHES "^catena_ndarray_")
     set(part ndarray)
-  elseif(module MATCHES "_hdf5$")
-    set(part hdf5)  # the only one without which the other functions of its library work
+  elseif(module MATCHES "_(hdf5|mpi)$")
+    set(part ${CMAKE_MATCH_1})  # without which the other functions of its library work
   else()
     set(part training)
   endif()

@@ -57,8 +57,11 @@ if(NOT changes MATCHES "^catena \\(${PROJECT_VERSION}-")
   return()
 endif()
 file(WRITE "${made}/changelog.Debian" "${changes}")
-configure_file("${CATENA_ROOT}/packaging/debian/catena-warm-up.1" "${made}/catena-warm-up.1" @ONLY)
-execute_process(COMMAND ${CATENA_GZIP} -9nkf "${made}/changelog.Debian" "${made}/catena-warm-up.1" COMMAND_ERROR_IS_FATAL ANY)
+foreach(page catena-warm-up.1 catena-run.1)
+  configure_file("${CATENA_ROOT}/packaging/debian/${page}" "${made}/${page}" @ONLY)
+endforeach()
+execute_process(COMMAND ${CATENA_GZIP} -9nkf "${made}/changelog.Debian" "${made}/catena-warm-up.1" "${made}/catena-run.1"
+  COMMAND_ERROR_IS_FATAL ANY)
 
 # catena_package(<component> <package> <section> <synopsis> <further lines> [DEPENDS <component>...])
 function(catena_package component package section synopsis lines)
@@ -97,7 +100,7 @@ catena_package(training_dev libcatena-training-dev libdevel "define-by-run neura
   "${about}the headers of autograd, nn and training and their\nfiles for CMake and pkg-config."
   DEPENDS training ndarray_dev)
 catena_package(tools catena-tools utils "n-dimensional arrays like NumPy's, for C++ (programs)"
-  "${about}catena-warm-up, which compiles the kernels of ndarray\nfor a GPU in advance." DEPENDS ndarray)
+  "${about}catena-warm-up, which compiles the kernels of ndarray\nfor a GPU in advance, and catena-run, which starts the processes of distributed\ntraining." DEPENDS ndarray)
 catena_package(doc catena-doc doc "n-dimensional arrays and neural networks for C++ (documents)"
   "${about}the guide and the sources of the example programs.")
 set(CPACK_DEBIAN_DOC_PACKAGE_ARCHITECTURE all)
@@ -108,5 +111,10 @@ if(TARGET catena_nn_hdf5)
     "${about}what reads and writes HDF5 files of models." DEPENDS training)
   set(CPACK_DEBIAN_TRAINING_PACKAGE_RECOMMENDS "libcatena-training${v}-hdf5 (= ${PROJECT_VERSION}-${release})")
 endif()
-install(FILES "${made}/catena-warm-up.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tools EXCLUDE_FROM_ALL)
+if(TARGET catena_training_mpi)
+  catena_package(mpi libcatena-training${v}-mpi libs "define-by-run neural networks for C++ (MPI)"
+    "${about}what processes need that mpirun has started." DEPENDS training)
+  set(CPACK_DEBIAN_TRAINING_PACKAGE_SUGGESTS "libcatena-training${v}-mpi (= ${PROJECT_VERSION}-${release})")
+endif()
+install(FILES "${made}/catena-warm-up.1.gz" "${made}/catena-run.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tools EXCLUDE_FROM_ALL)
 include(CPack)

@@ -7,7 +7,7 @@ set -euo pipefail
 # Required packages.
 required=(g++ cmake ninja-build zlib1g-dev libfmt-dev libboost-test-dev nlohmann-json3-dev)
 # Optional packages: without them the build is slower, or a part is switched off; clang-format and codespell are for the tests.
-optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libhdf5-dev libpng-dev libjpeg-dev libbenchmark-dev python3-dev pybind11-dev clang-format-14 codespell)
+optional=(ccache libdnnl-dev libopenblas-openmp-dev libcurl4-openssl-dev libhdf5-dev libopenmpi-dev openmpi-bin libpng-dev libjpeg-dev libbenchmark-dev python3-dev pybind11-dev clang-format-14 codespell)
 
 # The compiler: in an older distribution the newest g++ may have its version in its name.
 if command -v g++ >/dev/null && [ "$(g++ -dumpversion | cut -d. -f1)" -lt 12 ] && [ -z "${CXX:-}" ]; then

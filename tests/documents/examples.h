@@ -34,7 +34,7 @@
 #include <catena/ndarray/testing/parameters.h>
 #include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/tensor.h>
-#include <catena/training/communicators/thread_transport.h>
+#include <catena/training/communicators.h>
 #include <catena/training/multi_node.h>
 
 namespace examples {

@@ -29,9 +29,11 @@ list(LENGTH headers count)
 if(count LESS 150)
   message(FATAL_ERROR "docs/reference/chapters.yml names only ${count} headers")
 endif()
-# What Python imports as a module of its own, too (scipy.sparse, scipy.fft, cupyx.profiler), or what connects libraries.
+# What Python imports as a module of its own, too (scipy.sparse, scipy.fft, cupyx.profiler), what connects libraries, or what only
+# distributed programs need.
 set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
-  ndarray/routines/dlpack.h)
+  ndarray/routines/dlpack.h training/communicators/communicator.h training/communicators/transport.h
+  training/communicators/thread_transport.h training/communicators/socket_transport.h)
 closure(catena.h all)
 closure(ndarray/ndarray.h arrays)
 set(missing "")

@@ -3,7 +3,7 @@
 # check_start(<program>): nothing that only modules are linked to is loaded at its start.
 function(check_start program)
   run("listing what ${program} loads at its start" ${CMAKE_COMMAND} -E env LD_TRACE_LOADED_OBJECTS=1 "${program}")
-  string(REGEX MATCHALL "lib(dnnl|openblas|OpenCL|gfortran|quadmath|gomp|hdf5)[^ ]*" found "${output}")
+  string(REGEX MATCHALL "lib(dnnl|openblas|OpenCL|gfortran|quadmath|gomp|hdf5|mpi|open-pal)[^ ]*" found "${output}")
   if(found OR NOT output MATCHES "libcatena_kernels")
     message(FATAL_ERROR "${program} loads ${found} at its start:\n${output}")
   endif()

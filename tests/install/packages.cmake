@@ -23,7 +23,7 @@ macro(make_packages)
     run("making the packages" cpack --config "${BUILD}/CPackConfig.cmake" -B "${folder}")
   endif()
   string(REGEX MATCH "^[0-9]+[.][0-9]+" minor "${VERSION}")
-  set(packages libcatena-ndarray${minor} libcatena-ndarray-dev libcatena-training${minor} libcatena-training${minor}-hdf5 libcatena-training-dev
+  set(packages libcatena-ndarray${minor} libcatena-ndarray-dev libcatena-training${minor} libcatena-training${minor}-hdf5 libcatena-training${minor}-mpi libcatena-training-dev
     catena-tools catena-doc)
   file(GLOB files "${folder}/*.deb")
   set(names "")
@@ -35,6 +35,9 @@ macro(make_packages)
   endforeach()
   if(NOT EXISTS "${BUILD}/nn/libcatena_nn_hdf5.so.${minor}")  # built without HDF5
     list(REMOVE_ITEM packages libcatena-training${minor}-hdf5)
+  endif()
+  if(NOT EXISTS "${BUILD}/training/libcatena_training_mpi.so.${minor}")  # built without MPI
+    list(REMOVE_ITEM packages libcatena-training${minor}-mpi)
   endif()
   set(wanted ${packages})
   list(SORT wanted)

@@ -67,6 +67,7 @@ foreach(level -O0 -O3)
   endforeach()
 endforeach()
 run("running catena-warm-up" "${root}/usr/bin/catena-warm-up" --help)
+run("running catena-run" "${root}/usr/bin/catena-run" --help)
 run("compiling an example" ${CXX} -std=c++20 "${root}/usr/share/doc/catena/examples/ndarray/first_steps.cpp" "-I${root}/usr/include"
   "-L${libraries}" -lcatena_ndarray -o "${WORK}/first_steps")
 run("running it" ${CMAKE_COMMAND} -E chdir "${WORK}" "${WORK}/first_steps")

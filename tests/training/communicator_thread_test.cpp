@@ -7,6 +7,7 @@
 
 #include <catena/autograd/functions/array.h>
 #include <catena/tests/support/ranks.h>
+#include <catena/tests/support/replicas.h>
 
 using namespace test;
 using autograd::Array;
@@ -223,8 +224,10 @@ BOOST_AUTO_TEST_CASE(sums_of_every_shape) {
 // ((x0 + x1) + x2) + x3 in float32, for every element: other orders give other bits.
 BOOST_AUTO_TEST_CASE(naive_adds_in_the_order_of_the_ranks) {
   constexpr int n = 4, kCount = 9;
+  // Neighbours of 1e8 are 8 apart.
   const auto element = [](int rank, int i) {
-    return float((rank % 2 == 0 ? 1 : -1) * (1e7 + 12345.678 * rank) + i * 0.1 * (rank + 1));
+    const float of_rank[] = {1e8f, 3.f, -1e8f, 5.f};
+    return of_rank[rank] - float(rank % 2) * 0.25f * float(i);
   };
   const auto all = on_ranks(n, [&](Communicator& c) {
     std::vector<float> own;
@@ -438,6 +441,43 @@ BOOST_AUTO_TEST_CASE(pure_nccl_needs_a_gpu) {
   });
   for (const std::string& error : errors)
     BOOST_TEST(has(error, "pure_nccl: the current device is cpu:0; make a GPU of its own current on each rank"), error);
+}
+
+// Each rank has a GPU of its own. What NCCL has no dtype for, and all that is no sum, goes through the host.
+BOOST_AUTO_TEST_CASE(pure_nccl_sums_on_gpus) {
+  if (autograd::default_backend().name() != "ndarray" || default_device() == kCpu || !has_two_gpus()) return;
+  struct Results {
+    bool is_there = false;
+    Seen sum, shorts, gradient, bcast;
+    std::string error;
+  };
+  std::vector<Results> all(2);
+  training::communicators::run_thread_ranks(2, [&](catena::Shared<training::communicators::Transport> transport) {
+    const int rank = transport->rank();
+    const autograd::Device own{autograd::Device::Kind::cuda, static_cast<std::int16_t>(rank)};
+    autograd::default_backend().exchange_default_device(own);
+    Communicator c("pure_nccl", std::move(transport), {.allreduce_grad_dtype = Dtype::float16, .timeout = 60});
+    Results& r = all[std::size_t(rank)];
+    const Array sum = c.allreduce(autograd::transpose(array_of(rank, 0, {2, 3})));
+    r.is_there = sum.device() == own;
+    r.sum = seen(sum);
+    r.shorts = seen(c.allreduce(array_of(rank, 0, {3}, Dtype::int16)));
+    r.bcast = seen(c.bcast(array_of(rank, 0, {3}), 1));
+    nn::Link model;
+    nn::Parameter& w = model.add_param("w", nn::Parameter(autograd::zeros({2})));
+    w.set_grad(autograd::full({2}, rank == 0 ? 60000 : 20000));
+    c.multi_node_mean_grad(model);
+    r.gradient = seen(w.grad());
+    r.error = message_if_thrown<ValueError>([&] { c.allreduce(autograd::to_device(sum, kCpu)); });
+  });
+  for (const Results& r : all) {
+    BOOST_TEST(r.is_there);
+    BOOST_TEST((r.sum == Seen{Dtype::float32, {3, 2}, {100, 106, 102, 108, 104, 110}}));
+    BOOST_TEST((r.shorts == Seen{Dtype::int16, {3}, {100, 102, 104}}));
+    BOOST_TEST((r.bcast == seen(array_of(1, 0, {3}))));
+    BOOST_TEST((r.gradient == Seen{Dtype::float32, {2}, {40000, 40000}}));
+    BOOST_TEST(has(r.error, "pure_nccl sums arrays of GPUs; this one is on cpu:0"), r.error);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(a_rank_that_does_not_come) {

@@ -222,6 +222,10 @@ BOOST_AUTO_TEST_CASE(strangers_and_second_ranks) {
   while (::connect(stranger, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) pause(5);
   BOOST_TEST(::send(stranger, "GET / HTTP/1.1\r\n\r\n", 18, MSG_NOSIGNAL) == 18);
   ::close(stranger);
+  const int second_stranger = ::socket(AF_INET, SOCK_STREAM, 0);
+  BOOST_TEST(::connect(second_stranger, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0);
+  BOOST_TEST(::send(second_stranger, "\4\0\0\0\0\0\0\0spam", 12, MSG_NOSIGNAL) == 12);
+  ::close(second_stranger);
   for (int k = 0; k < 2; ++k)
     threads.emplace_back([&] {
       message_if_thrown<RuntimeError>(

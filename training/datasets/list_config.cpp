@@ -59,6 +59,8 @@ void list_config(catena::internal::ConfigList& list) {
   list.add_variable("CHAINER_DATASET_ROOT", root);
   list.add_variable("CATENA_OFFLINE");
   list.add_variable("CATENA_HDF5_TIMEOUT");
+  for (const char* name : {"CATENA_RANK", "CATENA_SIZE", "CATENA_RENDEZVOUS", "CATENA_COMM_TIMEOUT"})
+    list.add_variable(name);
 }
 
 }  // namespace training::datasets::internal

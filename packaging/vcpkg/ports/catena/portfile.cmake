@@ -22,12 +22,17 @@ vcpkg_cmake_configure(
     -DCATENA_BUILD_TESTS=OFF
     -DCATENA_BUILD_EXAMPLES=OFF
     -DCATENA_WITH_CUDA_TOOLKIT=OFF
-  MAYBE_UNUSED_VARIABLES CATENA_WITH_CURL CATENA_WITH_HDF5 CATENA_WITH_IMAGES
+    -DCATENA_WITH_MPI=OFF
+  MAYBE_UNUSED_VARIABLES CATENA_WITH_CURL CATENA_WITH_HDF5 CATENA_WITH_IMAGES CATENA_WITH_MPI
 )
 vcpkg_cmake_install()
 vcpkg_cmake_config_fixup(CONFIG_PATH lib/cmake/catena)
 vcpkg_fixup_pkgconfig()
-vcpkg_copy_tools(TOOL_NAMES catena-warm-up AUTO_CLEAN)
+set(tools catena-warm-up)
+if("training" IN_LIST FEATURES)
+  list(APPEND tools catena-run)
+endif()
+vcpkg_copy_tools(TOOL_NAMES ${tools} AUTO_CLEAN)
 
 # vcpkg removes packages itself, and keeps documents only of the licences.
 file(REMOVE
