@@ -9,83 +9,23 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
-#include <catena/kernels/base/warning.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/batch_layout.h>
 #include <catena/nn/functions/composed.h>
 
 namespace nn {
 
 using autograd::Arrays;
-using autograd::Dims;
 using autograd::Dtype;
 using autograd::FunctionNode;
 using autograd::nn_extension;
 using autograd::Operand;
-using autograd::Shape;
 using autograd::Targets;
 using autograd::Variables;
 using autograd::internal::constant_variable;
 using autograd::type_check::TypeInfoTuple;
 
 namespace {
-
-struct Layout {
-  Dims axes;     // axes of the statistics
-  Shape kept;    // x's shape with length 1 along `axes`, to which parameters are reshaped
-  Shape params;  // the shape of the parameters: of the other axes
-  double count;  // elements per statistic
-};
-
-// Sets the axes of the statistics to `axis`, or, if not given, to all axes but 1 .. `rank`, the axes of the parameters.
-Layout layout_of(const Shape& x, const autograd::Axes& axis, int rank) {
-  Layout l;
-  if (axis.given()) {
-    l.axes = catena::normalize_axes("batch_normalization", axis, x.size());
-  } else {
-    for (int a = 0; a < x.size(); ++a)
-      if (a < 1 || a > rank) l.axes.push_back(a);
-  }
-  l.kept = x;
-  l.count = 1;
-  for (const std::int64_t a : l.axes) {
-    l.kept[int(a)] = 1;
-    l.count *= double(x[int(a)]);
-  }
-  for (int a = 0; a < x.size(); ++a)
-    if (std::find(l.axes.begin(), l.axes.end(), a) == l.axes.end()) l.params.push_back(x[a]);
-  return l;
-}
-
-void check_parameters(const TypeInfoTuple& in_types, int count, const autograd::Axes& given) {
-  using namespace autograd::type_check;
-  expect(in_types.size() == count);
-  expect(in_types[0].dtype.kind() == 'f');
-  for (const std::int64_t a : given.values()) {
-    const auto axis = variable(a, "axis");
-    if (a >= 0) expect(axis < in_types[0].ndim);
-    else expect(-in_types[0].ndim <= axis);
-  }
-  if (!given.given()) expect(in_types[0].ndim >= in_types[1].ndim + 1);
-  const Layout l = layout_of(in_types.shape(0), given, in_types.shape(1).size());
-  const bool mixed = catena::itemsize(in_types.dtype(0)) == 2 && in_types.dtype(1) == Dtype::float32;
-  for (int k = 1; k < count; ++k) {
-    if (mixed) expect(in_types[k].dtype == in_types[1].dtype);
-    else expect(in_types[k].dtype == in_types[0].dtype);
-    expect(in_types[k].ndim == variable(l.params.size(), "number of axes without statistics"));
-    for (int a = 0, own = 0; a < in_types.shape(0).size(); ++a)
-      if (std::find(l.axes.begin(), l.axes.end(), a) == l.axes.end())
-        expect(in_types[k].shape[own++] == in_types[0].shape[a]);
-  }
-}
-
-void warn_of_single_elements(const Shape& x) {
-  catena::warn(
-      "UserWarning",
-      catena::concat("batch_normalization: each mean and variance is of one element of x ", x,
-                     ", so the result is beta and x has no gradient. Give larger batches (of the last batch of "
-                     "an epoch, too), normalize each example (GroupNormalization, LayerNormalization), or use "
-                     "the averages (test mode, fixed_batch_normalization)"));
-}
 
 // 16-bit floats: statistics are computed in float32.
 Dtype statistics_dtype(Dtype t) { return catena::compute_dtype(t); }
@@ -105,13 +45,13 @@ class BatchNormalization final : public FunctionNode, public autograd::internal:
   }
   std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
-    check_parameters(in_types, 3, options_.axis);
+    internal::check_batch_parameters(in_types, 3, options_.axis);
   }
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    const Layout l = layout(in[0], in[1]);
-    if (l.count == 1 && in[0].size() > 0) warn_of_single_elements(in[0].shape());
+    const internal::BatchLayout l = layout(in[0], in[1]);
+    if (l.count == 1 && in[0].size() > 0) internal::warn_of_single_elements(in[0].shape());
     set_averages(in[1]);
     const bool moves = running_mean_ && l.count > 0;  // an empty batch says nothing of the data
     const bool at_once = moves && is_average(running_mean_, in) && is_average(running_var_, in);
@@ -140,7 +80,7 @@ class BatchNormalization final : public FunctionNode, public autograd::internal:
 
   Variables backward(const Targets& targets, const Variables& gy) override {
     const Variable x = retained_input(0), gamma = retained_input(1);
-    const Layout l = layout(x.data(), gamma.data());
+    const internal::BatchLayout l = layout(x.data(), gamma.data());
     const Variables all = needs_double_backprop() ? rule(x, gamma, gy[0], l) : fused(x, gamma, gy[0], l);
     Variables gradients;
     for (const int target : targets) gradients.push_back(all[static_cast<std::size_t>(target)]);
@@ -148,7 +88,9 @@ class BatchNormalization final : public FunctionNode, public autograd::internal:
   }
 
  private:
-  Layout layout(const Array& x, const Array& gamma) const { return layout_of(x.shape(), options_.axis, gamma.ndim()); }
+  internal::BatchLayout layout(const Array& x, const Array& gamma) const {
+    return internal::batch_layout(x.shape(), options_.axis, gamma.ndim());
+  }
   void set_averages(const Array& gamma) {
     if (averages_ == Averages::unused) return;
     const auto average = [&](const Array& given) {
@@ -168,7 +110,7 @@ class BatchNormalization final : public FunctionNode, public autograd::internal:
     autograd::assign(average, average * options_.decay + share);
   }
 
-  Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const Layout& l) const {
+  Variables fused(const Variable& x, const Variable& gamma, const Variable& gy, const internal::BatchLayout& l) const {
     const Arrays g = nn_extension(x.data(), options_.use_cudnn)
                          .batch_normalization_backward(x.data(), gy.data(), autograd::reshape(gamma.data(), l.kept),
                                                        mean_, inv_std_, l.axes, reserve_);
@@ -180,7 +122,7 @@ class BatchNormalization final : public FunctionNode, public autograd::internal:
 
   // The same on Variables. Recomputes the statistics, so that they are differentiated, too.
   Variables rule(const Variable& x_given, const Variable& gamma_given, const Variable& gy_given,
-                 const Layout& l) const {
+                 const internal::BatchLayout& l) const {
     const Dtype t = statistics_dtype(x_given.dtype());
     const Variable x = cast(x_given, t), gy = cast(gy_given, t), gamma = reshape(cast(gamma_given, t), l.kept);
     const Variable centred = x - mean(x, l.axes, true);
@@ -209,12 +151,12 @@ class FixedBatchNormalization final : public FunctionNode, public autograd::inte
   }
   std::string_view input_names() const override { return "x gamma beta mean var"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
-    check_parameters(in_types, 5, options_.axis);
+    internal::check_batch_parameters(in_types, 5, options_.axis);
   }
 
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1, 3, 4});
-    const Layout l = layout_of(in[0].shape(), options_.axis, in[1].ndim());
+    const internal::BatchLayout l = internal::batch_layout(in[0].shape(), options_.axis, in[1].ndim());
     const auto p = [&](std::size_t k) { return autograd::reshape(in[k], l.kept); };
     return {
         nn_extension(in[0], options_.use_cudnn).fixed_batch_normalization(in[0], p(1), p(2), p(3), p(4), options_.eps)};
@@ -223,7 +165,7 @@ class FixedBatchNormalization final : public FunctionNode, public autograd::inte
   Variables backward(const Targets& targets, const Variables& gy_given) override {
     const Variable x_given = retained_input(0);
     const Dtype given = x_given.dtype(), t = statistics_dtype(given);
-    const Layout l = layout_of(x_given.shape(), options_.axis, input_shape(1).size());
+    const internal::BatchLayout l = internal::batch_layout(x_given.shape(), options_.axis, input_shape(1).size());
     const auto p = [&](int k) { return reshape(cast(retained_input(k), t), l.kept); };
     const Variable x = cast(x_given, t), gy = cast(gy_given[0], t), gamma = p(1), inv_std = rsqrt(p(4) + options_.eps);
     const Variable xhat = (x - p(3)) * inv_std;
@@ -278,8 +220,8 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
   catena::check<catena::ValueError>(!o.update_statistics || (o.running_mean && o.running_var), op,
                                     "update_statistics needs running_mean and running_var");
   internal::check_inputs("BatchRenormalizationFunction", "x gamma beta", {x, gamma, beta},
-                         [&](const TypeInfoTuple& in_types) { check_parameters(in_types, 3, o.axis); });
-  const Layout l = layout_of(x.shape(), o.axis, gamma.ndim());
+                         [&](const TypeInfoTuple& in_types) { internal::check_batch_parameters(in_types, 3, o.axis); });
+  const internal::BatchLayout l = internal::batch_layout(x.shape(), o.axis, gamma.ndim());
   const Dtype t = statistics_dtype(x.dtype());
   const auto average = [&](const Array& given, double otherwise) {
     if (!given) return autograd::full(l.params, otherwise, t, x.device());

@@ -5,9 +5,18 @@
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/view_layout.h>
 #include <catena/nn/functions/array.h>
-#include <catena/nn/link_hook.h>
+#include <catena/nn/links/batch_function.h>
 
 namespace nn {
+
+const internal::BatchFunctionHook* internal::batch_function_of(const Link& link) noexcept {
+  const NamedLinkHooks* const hooks = hooks_of(link);
+  if (hooks == nullptr) return nullptr;
+  for (const auto& named : *hooks)
+    if (const auto* const found = dynamic_cast<const BatchFunctionHook*>(named.second.get())) return found;
+  return nullptr;
+}
+
 namespace {
 
 Initializer with_dtype(const Initializer& initializer, std::optional<autograd::Dtype> dtype) {
@@ -61,9 +70,11 @@ Variable BatchNormalization::normalized(const Variable& x, const BatchNormalizat
   }
   const double keep = kept_share(*this, o);
   // In the link's own arrays, whose addresses captured work keeps.
-  return internal::moving_batch_normalization(
-      x, scale_of(*this), shift_of(*this),
-      {.eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn});
+  const BatchNormalizationOptions options{
+      .eps = eps, .running_mean = mean, .running_var = var, .decay = keep, .use_cudnn = use_cudnn};
+  if (const internal::BatchFunctionHook* const other = internal::batch_function_of(*this))
+    return other->normalize(x, scale_of(*this), shift_of(*this), options);
+  return internal::moving_batch_normalization(x, scale_of(*this), shift_of(*this), options);
 }
 
 namespace {

@@ -35,6 +35,7 @@
 #include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/tensor.h>
 #include <catena/training/communicators.h>
+#include <catena/training/multi_node.h>
 
 namespace examples {
 

@@ -3,6 +3,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/training/extensions/console.h>
+#include <catena/training/extensions/evaluation_sweep.h>
 
 namespace training {
 
@@ -53,24 +54,17 @@ void print_progress(std::ostream& out, const std::string& name, double part) {
 }  // namespace
 
 Observation Evaluator::evaluate() {
-  Iterator& given = get_iterator("main");
+  Iterator& iterator = get_iterator("main");
   Link& target = get_target("main");
   if (options_.eval_hook) options_.eval_hook(*this);
-  catena::Owned<Iterator> copied;
-  if (given.can_reset()) given.reset();
-  else copied = given.copy();
-  Iterator& iterator = copied ? *copied : given;
+  internal::EvaluationSweep sweep("Evaluator", iterator);
 
   const auto no_graph = autograd::no_backprop_mode();
   const auto testing = autograd::train_mode(false);
   nn::DictSummary summary;
   const internal::Console console(options_.out, options_.terminal);
   const bool shows = options_.progress_bar && console.terminal;
-  const std::int64_t first_epoch = iterator.epoch();  // a copy may be of an iterator that has gone on
-  while (const std::optional<Batch> batch = iterator.next()) {
-    const std::int64_t sweeps = iterator.epoch() - first_epoch;
-    check<ValueError>(sweeps < 1 || (sweeps == 1 && iterator.is_new_epoch()), "Evaluator",
-                      "the iterator begins a second sweep, so an evaluation would never end; it must not repeat");
+  while (const std::optional<Batch> batch = sweep.next()) {
     const Example converted = options_.converter(*batch, options_.device);
     const Variables arguments = to_variables(converted, autograd::ON);
     Observation observation;
@@ -80,7 +74,7 @@ Observation Evaluator::evaluate() {
       else target.call(arguments);
     }
     summary.add(observation, options_.weighted ? batch->size() : 1);
-    if (shows) print_progress(*console.out, name(), iterator.epoch_detail() - double(first_epoch));
+    if (shows) print_progress(*console.out, name(), sweep.part());
   }
   if (shows) console.erase_below();
   Observation result;

@@ -15,6 +15,7 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/warning.h>
 #include <catena/training/parallel/batch_loader.h>
+#include <catena/training/parallel/packed_example.h>
 #include <catena/training/parallel/worker_process.h>
 
 namespace training {
@@ -22,6 +23,8 @@ namespace training {
 using catena::check;
 using catena::ValueError;
 using internal::BatchLoader;
+using internal::ExampleReader;
+using internal::ExampleWriter;
 using internal::LoadFunction;
 using internal::LoadUnit;
 using internal::MessageReader;
@@ -71,79 +74,6 @@ LoadUnit unit_of(std::string_view message) {
   }
   return unit;
 }
-
-std::size_t bytes_of(const Array& a) { return static_cast<std::size_t>(a.size()) * catena::itemsize(a.dtype()); }
-
-// Writes the elements to shared memory, one array after the other; elements that do not fit become part of the message.
-class ExampleWriter {
- public:
-  explicit ExampleWriter(std::span<std::byte> memory) : memory_(memory) {}
-  void put(MessageWriter& w, const Example& e) {
-    w.put(std::uint64_t(e.values.size()));
-    for (const Array& a : e.values) put(w, a);
-    w.put(std::uint64_t(e.names.size()));
-    for (const std::string& name : e.names) w.put_text(name);
-  }
-  std::size_t needed() const noexcept { return needed_; }
-
- private:
-  void put(MessageWriter& w, const Array& a) {
-    w.put(bool(a));
-    if (!a) return;
-    check<catena::TypeError>(a.device().kind == autograd::Device::Kind::cpu, "MultiprocessIterator",
-                             "the dataset gave an array on ", a.device(),
-                             "; a worker process works in host memory only (a converter moves batches to a device)");
-    w.put(a.dtype());
-    w.put(std::int64_t(a.ndim()));
-    for (int k = 0; k < a.ndim(); ++k) w.put(a.shape(k));
-    const std::size_t bytes = bytes_of(a);
-    needed_ += bytes;
-    const bool fits = bytes > 0 && bytes <= memory_.size() - used_;
-    w.put(fits);
-    if (fits) {
-      autograd::to_host(a, memory_.data() + used_);
-      used_ += bytes;
-    } else {
-      autograd::to_host(a, w.reserve(bytes));
-    }
-  }
-
-  std::span<std::byte> memory_;
-  std::size_t used_ = 0, needed_ = 0;
-};
-
-class ExampleReader {
- public:
-  explicit ExampleReader(std::span<const std::byte> memory) : memory_(memory) {}
-  Example get(MessageReader& r) {
-    Example e;
-    e.values.resize(r.get<std::uint64_t>());
-    for (Array& a : e.values) a = get_array(r);
-    e.names.resize(r.get<std::uint64_t>());
-    for (std::string& name : e.names) name = r.get_text();
-    return e;
-  }
-
- private:
-  Array get_array(MessageReader& r) {
-    if (!r.get<bool>()) return {};
-    const auto dtype = r.get<autograd::Dtype>();
-    autograd::Shape shape;
-    for (auto ndim = r.get<std::int64_t>(); ndim > 0; --ndim) shape.push_back(r.get<std::int64_t>());
-    const std::size_t bytes = static_cast<std::size_t>(catena::size_of(shape)) * catena::itemsize(dtype);
-    const void* from = nullptr;
-    if (r.get<bool>()) {
-      from = memory_.data() + used_;
-      used_ += bytes;
-    } else {
-      from = r.get_bytes(bytes).data();
-    }
-    return autograd::from_host(from, shape, dtype, autograd::Device{});
-  }
-
-  std::span<const std::byte> memory_;
-  std::size_t used_ = 0;
-};
 
 // As load_unit(), but classes of exceptions that do not cross the border of a process, of which load_unit() names no
 // example, become the RuntimeError that is to cross it, with the example.

@@ -26,6 +26,7 @@
 #include <catena/nn/onnx/export.h>
 #include <catena/nn/onnx/program.h>
 #include <catena/training/format.h>
+#include <catena/training/multi_node.h>
 
 #include "value.h"
 
