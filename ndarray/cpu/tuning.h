@@ -99,7 +99,5 @@ inline constexpr std::int64_t kFew = 4, kThinChunk = 512, kThinRows = 8, kThinBy
 // ---- Fourier transforms ----------------------------------------------------------------------------
 // The least length that is transformed in two steps, and the numbers of a part of the work (fft/*).
 inline constexpr std::int64_t kLeastLongFft = 256, kFftGrain = 16384;
-// Plans that are kept, and the bytes of their tables.
-inline constexpr std::size_t kFftPlans = 32, kFftPlanBytes = std::size_t(256) << 20;
 
 }  // namespace nd::cpu
