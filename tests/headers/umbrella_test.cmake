@@ -31,7 +31,7 @@ if(count LESS 150)
 endif()
 # What Python imports as a module of its own, too (scipy.sparse, scipy.fft, cupyx.profiler), or what connects libraries.
 set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
-  ndarray/routines/dlpack.h)
+  ndarray/routines/dlpack.h ndarray/routines/fft_plans.h ndarray/sparse/linalg.h)
 closure(catena.h all)
 closure(ndarray/ndarray.h arrays)
 set(missing "")
