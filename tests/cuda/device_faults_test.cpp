@@ -451,7 +451,7 @@ BOOST_AUTO_TEST_CASE(launches_that_are_waited_for_name_the_call) {
                         Case{"cuSPARSE", "cusparseSpMV", "cusparseSpMV(2, 3, 3)"},
                         Case{"cuDNN", "cudnnActivationForward", "cudnnActivationForward(3)"}}) {
     int named = 0;
-    for (int nth = 1; nth <= 12 && named == 0; ++nth) {  // kernels that make the arrays come first
+    for (int nth = 1; nth <= 40 && named == 0; ++nth) {  // kernels that make the arrays come first
       const std::string plan = fault("kernel:" + std::to_string(nth) + ":700");
       const Outcome at_once = run_child(plan + " CATENA_LAUNCH_BLOCKING=1", c.library);
       BOOST_TEST(at_once.first.starts_with("error: "));
