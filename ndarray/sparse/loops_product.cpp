@@ -2,6 +2,8 @@
 // 1978): the entries of a row of the result are summed in an array with one element per column. Parts of the rows are
 // calculated by several threads and put together afterwards.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstring>
 #include <mutex>
 #include <utility>
@@ -17,8 +19,8 @@ namespace {
 
 // Products of entries that a thread takes at least.
 constexpr std::int64_t kGrain = 1 << 14;
-// A row of which at least one column in so many has an entry is read from the sums in order; others are sorted.
-constexpr std::int64_t kDense = 16;
+// Entries for which memory is reserved at most before they are known.
+constexpr std::int64_t kReserved = 1 << 22;
 
 template <class T, class I> struct Operand {
   const T* data;
@@ -42,50 +44,60 @@ template <class T, class I> class RowProduct {
   RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t columns)
       : a_(a),
         b_(b),
-        columns_(columns),
         sums_(static_cast<std::size_t>(columns)),
-        last_row_(static_cast<std::size_t>(columns), -1) {}
+        found_(static_cast<std::size_t>((columns + kBits - 1) / kBits)) {}
 
   void append(std::int64_t row, Part<T, I>& part) {
-    found_.clear();
     for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
       const T factor = a_.data[k];
       const I inner = a_.indices[k];
-      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) {
-        const auto column = static_cast<std::size_t>(b_.indices[j]);
-        if (last_row_[column] != row) {
-          last_row_[column] = row;
-          sums_[column].value = T{};
-          found_.push_back(b_.indices[j]);
-        }
-        add_product(sums_[column].value, factor, b_.data[j]);
-      }
+      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) add_to(b_.indices[j], factor, b_.data[j]);
     }
-    order(row);
-    for (const I column : found_) {
-      part.indices.push_back(column);
-      part.data.push_back(sums_[static_cast<std::size_t>(column)]);
+    const std::size_t before = part.data.size(), after = before + std::exchange(count_, 0);
+    part.indices.resize(after);
+    part.data.resize(after);
+    I* indices = part.indices.data() + before;
+    Element<T>* data = part.data.data() + before;
+    if (words_.size() * kSparse < found_.size()) {
+      std::sort(words_.begin(), words_.end());
+      for (const std::size_t word : words_) take(word, indices, data);
+    } else if (!words_.empty()) {
+      for (std::size_t word = 0; word < found_.size(); ++word) take(word, indices, data);
     }
-    part.lengths.push_back(static_cast<std::int64_t>(found_.size()));
+    words_.clear();
+    part.lengths.push_back(static_cast<std::int64_t>(after - before));
   }
 
  private:
-  void order(std::int64_t row) {
-    if (std::is_sorted(found_.begin(), found_.end())) return;
-    if (static_cast<std::int64_t>(found_.size()) * kDense < columns_) {
-      std::sort(found_.begin(), found_.end());
-      return;
+  static constexpr std::int64_t kBits = 64;
+  // Fewer than one word in so many with columns of the row: they are sorted. Otherwise all words are looked at.
+  static constexpr std::size_t kSparse = 32;
+
+  void add_to(I index, T factor, T value) {
+    const auto column = static_cast<std::size_t>(index), word = column / kBits;
+    const std::uint64_t bit = std::uint64_t(1) << (column % kBits);
+    if ((found_[word] & bit) == 0) {
+      if (found_[word] == 0) words_.push_back(word);
+      found_[word] |= bit;
+      ++count_;
+      sums_[column].value = T{};
     }
-    std::size_t n = 0;
-    for (std::int64_t column = 0; column < columns_; ++column)
-      if (last_row_[static_cast<std::size_t>(column)] == row) found_[n++] = static_cast<I>(column);
+    add_product(sums_[column].value, factor, value);
+  }
+  // Writes the sums of the columns of a word in their order.
+  void take(std::size_t word, I*& indices, Element<T>*& data) {
+    for (std::uint64_t bits = std::exchange(found_[word], 0); bits != 0; bits &= bits - 1) {
+      const std::size_t column = word * kBits + static_cast<std::size_t>(std::countr_zero(bits));
+      *indices++ = static_cast<I>(column);
+      *data++ = sums_[column];
+    }
   }
 
   Operand<T, I> a_, b_;
-  std::int64_t columns_;
   std::vector<Element<T>> sums_;
-  std::vector<std::int64_t> last_row_;  // the row for which a sum was begun
-  std::vector<I> found_;                // the columns of the row
+  std::vector<std::uint64_t> found_;  // a bit for each column of the row
+  std::vector<std::size_t> words_;    // the words that are not 0
+  std::size_t count_ = 0;             // bits
 };
 
 // The number of products of the rows before each row, and of all.
@@ -113,6 +125,9 @@ std::vector<Part<T, I>> product_in_parts(Operand<T, I> a, Operand<T, I> b, std::
     part.begin = row_at(begin);
     const std::int64_t last = std::min(row_at(end), rows);
     if (part.begin >= last) return;
+    const std::size_t expected = static_cast<std::size_t>(std::min(end - begin, kReserved));
+    part.indices.reserve(expected);
+    part.data.reserve(expected);
     RowProduct<T, I> product(a, b, columns);
     for (std::int64_t row = part.begin; row < last; ++row) product.append(row, part);
     const std::lock_guard lock(mutex);
