@@ -45,7 +45,8 @@ template <class T, class I> class RowProduct {
       : a_(a),
         b_(b),
         sums_(static_cast<std::size_t>(columns)),
-        found_(static_cast<std::size_t>((columns + kBits - 1) / kBits)) {}
+        found_(static_cast<std::size_t>((columns + kBits - 1) / kBits)),
+        words_(found_.size() + 1) {}
 
   void append(std::int64_t row, Part<T, I>& part) {
     for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
@@ -58,13 +59,14 @@ template <class T, class I> class RowProduct {
     part.data.resize(after);
     I* indices = part.indices.data() + before;
     Element<T>* data = part.data.data() + before;
-    if (words_.size() * kSparse < found_.size()) {
-      std::sort(words_.begin(), words_.end());
-      for (const std::size_t word : words_) take(word, indices, data);
-    } else if (!words_.empty()) {
+    if (n_words_ * kSparse < found_.size()) {
+      const auto end = words_.begin() + static_cast<std::ptrdiff_t>(n_words_);
+      std::sort(words_.begin(), end);
+      for (auto word = words_.begin(); word != end; ++word) take(*word, indices, data);
+    } else if (n_words_ > 0) {
       for (std::size_t word = 0; word < found_.size(); ++word) take(word, indices, data);
     }
-    words_.clear();
+    n_words_ = 0;
     part.lengths.push_back(static_cast<std::int64_t>(after - before));
   }
 
@@ -77,7 +79,8 @@ template <class T, class I> class RowProduct {
     const auto column = static_cast<std::size_t>(index), word = column / kBits;
     const std::uint64_t bit = std::uint64_t(1) << (column % kBits);
     if ((found_[word] & bit) == 0) {
-      if (found_[word] == 0) words_.push_back(word);
+      words_[n_words_] = word;  // without a branch, which could not be predicted
+      n_words_ += found_[word] == 0;
       found_[word] |= bit;
       ++count_;
       sums_[column].value = T{};
@@ -96,8 +99,9 @@ template <class T, class I> class RowProduct {
   Operand<T, I> a_, b_;
   std::vector<Element<T>> sums_;
   std::vector<std::uint64_t> found_;  // a bit for each column of the row
-  std::vector<std::size_t> words_;    // the words that are not 0
-  std::size_t count_ = 0;             // bits
+  std::vector<std::size_t> words_;    // first the n_words_ words that are not 0
+  std::size_t n_words_ = 0;
+  std::size_t count_ = 0;  // bits
 };
 
 // The number of products of the rows before each row, and of all.
