@@ -26,8 +26,10 @@ enum class FftKind : std::uint8_t {
 
 // out[k] = scale * sum_j in[j] exp(-2 pi i j k / n), with + instead of - if `inverse`, for each row of two C-contiguous
 // matrices that do not overlap. `dtype` is that of the complex numbers; real numbers have the dtype of their parts.
-// real_to_complex is never inverse, complex_to_real always is. There are rows, and n > 0. The CPU executes every call;
-// other devices execute `complex` for lengths without prime factors above kLargestFftFactor.
+// real_to_complex is never inverse, complex_to_real always is. There are rows, and n > 0. The CPU executes every call
+// of one axis; other devices execute `complex` of one axis for lengths without prime factors above kLargestFftFactor. A
+// device whose library for transforms can be used also executes every call with the scale 1: it may change the input of
+// complex_to_real, whose first and, if n is even, last number of a row must be real.
 struct Fft {
   FftKind kind = FftKind::complex;
   Dtype dtype = Dtype::complex128;
@@ -36,6 +38,8 @@ struct Fft {
   double scale = 1;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
+  // The lengths of axes before the last one that are transformed, too; 1: no such axis. A row is then a block.
+  std::int64_t before[2] = {1, 1};
 };
 
 }  // namespace catena::bound

@@ -11,7 +11,9 @@
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/cublas.h>
+#include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
+#include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/device/device.h>
@@ -43,6 +45,8 @@ std::string nvrtc() {
 }
 std::string cublaslt() { return concat(cuda::cublaslt().get_version(), ", ", cuda::cublaslt().path); }
 std::string cublas() { return cuda::cublas_library().path; }
+std::string cusparse() { return cuda::cusparse().path; }
+std::string cufft() { return concat(cuda::cufft().version, ", ", cuda::cufft().path); }
 std::string curand() { return concat(cuda::curand().version, ", ", cuda::curand().path); }
 std::string cusolver() { return cuda::cusolver().path; }
 std::string nccl() { return concat(cuda::nccl().version, ", ", cuda::nccl().path); }
@@ -101,6 +105,8 @@ void list_config(catena::internal::ConfigList& list) {
   list.add("libraries", "cuBLAS", cublas);
   list.add("libraries", "cuRAND", curand);
   list.add("libraries", "cuSOLVER", cusolver);
+  list.add("libraries", "cuFFT", cufft);
+  list.add("libraries", "cuSPARSE", cusparse);
   list.add("libraries", "NCCL", nccl);
   list.add("devices", "cpu:0", describe(cpu_device));
   for (int i = 0; i < device_count(Device::Kind::cuda); ++i)

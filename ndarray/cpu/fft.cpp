@@ -2,8 +2,8 @@
 #include <catena/ndarray/cpu/fft.h>
 
 #include <algorithm>
-#include <list>
-#include <mutex>
+#include <type_traits>
+#include <utility>
 
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/fft.h>
@@ -11,6 +11,7 @@
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
+#include <catena/ndarray/device/fft_plans.h>
 
 namespace nd::cpu {
 
@@ -327,23 +328,14 @@ template <class T> void real_rows(const Fft& f, const FftPlan<T>& plan, std::int
 }
 
 // ---- plans ----------------------------------------------------------------------------------------
-// The plans that were used last, up to a number and a size of their tables.
 template <class T> std::shared_ptr<const FftPlan<T>> plan_of(std::int64_t n) {
-  static std::mutex mutex;
-  static std::list<std::shared_ptr<const FftPlan<T>>> plans;  // the last one first
-  const std::lock_guard lock(mutex);
-  for (auto it = plans.begin(); it != plans.end(); ++it)
-    if ((*it)->n == n) {
-      plans.splice(plans.begin(), plans, it);
-      return plans.front();
-    }
-  plans.push_front(std::make_shared<const FftPlan<T>>(n));
-  std::size_t count = 0, bytes = 0;
-  for (auto it = plans.begin(); it != plans.end();) {
-    bytes += (*it)->bytes();
-    it = ++count > 1 && (count > kFftPlans || bytes > kFftPlanBytes) ? plans.erase(it) : std::next(it);
-  }
-  return plans.front();
+  const internal::FftPlanKey key{
+      .dtype = std::is_same_v<T, float> ? catena::Dtype::complex64 : catena::Dtype::complex128, .lengths = {1, 1, n}};
+  return internal::fft_plans({catena::Device::Kind::cpu, 0}).get<FftPlan<T>>(key, [n] {
+    auto plan = std::make_shared<FftPlan<T>>(n);
+    const std::size_t bytes = plan->bytes();
+    return std::pair(std::move(plan), bytes);
+  });
 }
 
 template <class T> void run_as(const Fft& f) {

@@ -101,7 +101,5 @@ inline constexpr std::int64_t kFew = 4, kThinChunk = 512, kThinRows = 8, kThinBy
 inline constexpr std::int64_t kLeastLongFft = 256, kFftGrain = 16384;
 // The largest prime factor that is a stage; its convolution is computed in all lanes at once, in the second-level cache.
 inline constexpr std::int64_t kLargestRader = 2048;
-// Plans that are kept, and the bytes of their tables.
-inline constexpr std::size_t kFftPlans = 32, kFftPlanBytes = std::size_t(256) << 20;
 
 }  // namespace nd::cpu

@@ -1,7 +1,7 @@
 // Folder ndarray/cuda/: the CUDA backend. Its folders: api/ (prototypes of NVIDIA's libraries), runtime/ (contexts,
 // launches, modules, staging, graphs), compiler/ (texts, NVRTC, kernel cache), plans/ (from calls to launches) and
-// vendor/ (cuBLASLt, cuRAND, cuSOLVER, cuDNN, NCCL). It implements the interfaces of ndarray/device/ and
-// ndarray/user_kernel/; no code outside the folder uses the driver.
+// vendor/ (cuBLASLt, cuRAND, cuSOLVER, cuFFT, cuSPARSE, cuDNN, NCCL). It implements the interfaces of ndarray/device/
+// and ndarray/user_kernel/; no code outside the folder uses the driver.
 //
 // This header: the backend itself. It executes programs and bound calls with kernels that are compiled at run time, on
 // streams of the driver. Work is enqueued; a call returns before it is done. The order of combination in reductions,

@@ -6,17 +6,21 @@
 
 namespace nd::internal {
 
-Array fft_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse, double scale) {
+Array fft_blocks(FftKind kind, const Array& a, const Shape& lengths, bool inverse, double scale) {
+  const std::int64_t n = lengths.back();
   const Dtype complex =
       a.dtype() == Dtype::float32 || a.dtype() == Dtype::complex64 ? Dtype::complex64 : Dtype::complex128;
   Shape shape = a.shape();
   std::int64_t& length = shape[shape.size() - 1];
   length = kind == FftKind::real_to_complex ? n / 2 + 1 : n;
-  const std::int64_t rows = a.size() == 0 ? 0 : catena::size_of(shape) / length;
+  std::int64_t block = length;
+  for (int k = 0; k + 1 < lengths.size(); ++k) block *= lengths[k];
+  const std::int64_t rows = a.size() == 0 ? 0 : catena::size_of(shape) / block;
   const Array out(
       new_array(shape, kind == FftKind::complex_to_real ? catena::real_dtype(complex) : complex, a.device(), "fft"));
   if (rows == 0) return out;
-  const catena::bound::Fft call{kind, complex, inverse, rows, n, scale, a->data, out->data};
+  catena::bound::Fft call{kind, complex, inverse, rows, n, scale, a->data, out->data};
+  for (int k = 0; k + 1 < lengths.size(); ++k) call.before[k] = lengths[k];
   const StreamRef stream = stream_for(a.device());
   const catena::ArrayHeader *const read = a.get(), *const written = out.get();
   launch_on(stream, {&read, 1}, {&written, 1}, [&] { executor(a.device().kind).execute(call, stream); });

@@ -12,9 +12,13 @@ namespace nd::internal {
 
 using catena::bound::FftKind;
 
-// Returns the transforms of length n along the last axis of `a`, a C-contiguous array of the numbers that the kind
-// transforms: float32, float64, complex64 or complex128. The length of that axis fits the kind and n. The device must
-// execute the kind.
-CATENA_EXPORT Array fft_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse, double scale);
+// Returns the transforms of the given lengths along the last axes of `a`, at most three: a C-contiguous array of the
+// numbers that the kind transforms, float32, float64, complex64 or complex128. The lengths of these axes fit the kind
+// and the lengths. The device must execute the call (kernels/registry/fft.h).
+CATENA_EXPORT Array fft_blocks(FftKind kind, const Array& a, const Shape& lengths, bool inverse, double scale);
+// The same for the last axis.
+inline Array fft_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse, double scale) {
+  return fft_blocks(kind, a, Shape{n}, inverse, scale);
+}
 
 }  // namespace nd::internal

@@ -4,8 +4,10 @@
 #include <cmath>
 #include <complex>
 #include <numbers>
+#include <span>
 #include <vector>
 
+#include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/fft.h>
 #include <catena/ndarray/routines/creation.h>
@@ -19,7 +21,9 @@ namespace nd::fft {
 
 using catena::check;
 using catena::ValueError;
+using internal::fft_blocks;
 using internal::fft_rows;
+using internal::FftAxis;
 using internal::FftKind;
 
 namespace {
@@ -56,19 +60,37 @@ Array complex_rows(const Array& a, std::int64_t n, bool inverse, double scale) {
   return inverse ? conjugate(convolve_rows(conjugate(a), n, scale)) : convolve_rows(a, n, scale);
 }
 
+// A copy whose rows begin, and for an even n end, with a real number.
+Array with_real_ends(const Array& a, std::int64_t n) {
+  const Array copy = a.copy();
+  copy(ellipsis, 0).imag().fill(0);
+  if (n % 2 == 0) copy(ellipsis, -1).imag().fill(0);
+  return copy;
+}
+
+// Cuda's library does not scale.
+bool uses_library(const Array& a) {
+  return a.device().kind == Device::Kind::cuda && a.size() != 0 && cuda::uses_cufft();
+}
+Array by_library(FftKind kind, const Array& a, const Shape& lengths, bool inverse, double scale) {
+  Array out = fft_blocks(kind, a, lengths, inverse, 1);
+  if (scale != 1) out *= scale;
+  return out;
+}
+
 // Transforms the rows of a C-contiguous array.
 Array transform_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse, double scale) {
   if (a.device().kind == Device::Kind::cpu || a.size() == 0) return fft_rows(kind, a, n, inverse, scale);
   const DeviceScope scope(a.device());
+  const bool to_real = kind == FftKind::complex_to_real;
+  if (uses_library(a)) return by_library(kind, to_real ? with_real_ends(a, n) : a, Shape{n}, inverse, scale);
   if (kind == FftKind::complex) return complex_rows(a, n, inverse, scale);
   const std::int64_t half = n / 2 + 1;
-  if (kind == FftKind::real_to_complex) {
+  if (!to_real) {
     const Array x = a.astype(a.dtype() == Dtype::float32 ? Dtype::complex64 : Dtype::complex128);
     return complex_rows(x, n, false, scale)(ellipsis, Slice(0, half));
   }
-  const Array first = a.copy();
-  first(ellipsis, 0).imag().fill(0);
-  if (n % 2 == 0) first(ellipsis, -1).imag().fill(0);
+  const Array first = with_real_ends(a, n);
   const Array rest = flip(conjugate(first(ellipsis, Slice(1, n - half + 1))), -1);
   return complex_rows(concatenate({first, rest}, -1), n, true, scale).real();
 }
@@ -127,6 +149,17 @@ std::string_view swapped(std::string_view norm) {
   return norm == "backward" ? "forward" : norm == "forward" ? "backward" : norm;
 }
 
+void check_length(std::string_view op, std::int64_t n) {
+  check<ValueError>(n > 0, op, "the length is ", n, " and should be at least 1");
+}
+
+// The dtype of the numbers that a transform of the kind reads.
+Dtype input_dtype(FftKind kind, Dtype dtype) {
+  const bool single = internal::is_single_precision(dtype);
+  if (kind == FftKind::real_to_complex) return single ? Dtype::float32 : Dtype::float64;
+  return single ? Dtype::complex64 : Dtype::complex128;
+}
+
 Array transform(std::string_view op, FftKind kind, const Array& a, const FftOptions& o, bool inverse) {
   check<catena::TypeError>(!a.is_null(), op, "the array is null");
   check<catena::TypeError>(kind != FftKind::real_to_complex || !catena::is_complex_dtype(a.dtype()), op,
@@ -134,18 +167,16 @@ Array transform(std::string_view op, FftKind kind, const Array& a, const FftOpti
   const int axis = catena::normalize_axis(op, o.axis, a.ndim());
   const std::int64_t given = a.shape(axis);
   const std::int64_t n = o.n.value_or(kind == FftKind::complex_to_real ? 2 * (given - 1) : given);
-  check<ValueError>(n > 0, op, "the length is ", n, " and should be at least 1");
+  check_length(op, n);
   const double scale = internal::fft_scale(op, o.norm, static_cast<double>(n), inverse);
-  const bool single = internal::is_single_precision(a.dtype());
-  const Dtype dtype = kind == FftKind::real_to_complex ? (single ? Dtype::float32 : Dtype::float64)
-                                                       : (single ? Dtype::complex64 : Dtype::complex128);
+  const Dtype dtype = input_dtype(kind, a.dtype());
   const std::int64_t wanted = kind == FftKind::complex_to_real ? n / 2 + 1 : n;
   const Array rows = internal::rows_of_length(moveaxis(a, axis, -1), wanted, dtype);
   return ascontiguousarray(moveaxis(transform_rows(kind, rows, n, inverse, scale), -1, axis));
 }
 
 // ---- several axes ---------------------------------------------------------------------------------
-std::vector<internal::FftAxis> axes_of(std::string_view op, const Array& a, const FftnOptions& o) {
+std::vector<FftAxis> axes_of(std::string_view op, const Array& a, const FftnOptions& o) {
   return internal::fft_axes(op, a, o.s, o.axes);
 }
 FftnOptions last_two(FftnOptions o) {
@@ -153,28 +184,84 @@ FftnOptions last_two(FftnOptions o) {
   return o;
 }
 
-Array transform_all(std::string_view op, const Array& a, const FftnOptions& o, bool inverse) {
-  const std::vector<internal::FftAxis> axes = axes_of(op, a, o);
-  Array x = a;
-  for (std::size_t k = axes.size(); k-- > 0;)
-    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, inverse);
-  return axes.empty() ? a.astype(internal::is_single_precision(a.dtype()) ? Dtype::complex64 : Dtype::complex128) : x;
+using SomeAxes = std::span<const FftAxis>;
+
+// The most axes that the library transforms in one call.
+constexpr std::size_t kLibraryAxes = 3;
+
+bool are_distinct(SomeAxes axes) {
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    for (std::size_t l = 0; l < k; ++l)
+      if (axes[k].axis == axes[l].axis) return false;
+  return true;
 }
-Array real_forward(std::string_view op, const Array& a, const FftnOptions& o) {
-  const std::vector<internal::FftAxis> axes = axes_of(op, a, o);
-  check<ValueError>(!axes.empty(), op, "there is no axis to transform");
-  Array x = transform(op, FftKind::real_to_complex, a, {axes.back().n, axes.back().axis, o.norm}, false);
-  for (std::size_t k = axes.size() - 1; k-- > 0;)
-    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, false);
+
+// Up to kLibraryAxes axes in one call of the library, `complex` or `real_to_complex`.
+Array transform_together(std::string_view op, FftKind kind, const Array& a, SomeAxes axes, std::string_view norm,
+                         bool inverse) {
+  const Dtype dtype = input_dtype(kind, a.dtype());
+  Array x = a;
+  Dims from, to;
+  Shape lengths;
+  double scale = 1;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const int axis = axes[k].axis;
+    const std::int64_t n = axes[k].n.value_or(a.shape(axis));
+    if (n != a.shape(axis)) x = moveaxis(internal::rows_of_length(moveaxis(x, axis, -1), n, dtype), -1, axis);
+    scale *= internal::fft_scale(op, norm, static_cast<double>(n), inverse);
+    lengths.push_back(n);
+    from.push_back(axis);
+    to.push_back(static_cast<std::int64_t>(k) - static_cast<std::int64_t>(axes.size()));
+  }
+  const DeviceScope scope(a.device());
+  const Array blocks = ascontiguousarray(moveaxis(x, from, to), dtype);
+  return ascontiguousarray(moveaxis(by_library(kind, blocks, lengths, inverse, scale), to, from));
+}
+
+bool goes_together(std::string_view op, const Array& a, SomeAxes axes) {
+  for (const FftAxis& one : axes) check_length(op, one.n.value_or(a.shape(one.axis)));
+  return axes.size() > 1 && are_distinct(axes) && uses_library(a);
+}
+
+// Complex transforms along the axes, the last one first.
+Array complex_axes(std::string_view op, const Array& a, SomeAxes axes, std::string_view norm, bool inverse) {
+  Array x = a;
+  if (goes_together(op, a, axes)) {
+    for (std::size_t end = axes.size(); end > 0;) {
+      const std::size_t begin = end - std::min(end, kLibraryAxes);
+      x = transform_together(op, FftKind::complex, x, axes.subspan(begin, end - begin), norm, inverse);
+      end = begin;
+    }
+    return x;
+  }
+  for (std::size_t k = axes.size(); k-- > 0;)
+    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, norm}, inverse);
   return x;
 }
-Array real_inverse(std::string_view op, const Array& a, const FftnOptions& o) {
-  const std::vector<internal::FftAxis> axes = axes_of(op, a, o);
+
+Array transform_all(std::string_view op, const Array& a, const FftnOptions& o, bool inverse) {
+  const std::vector<FftAxis> axes = axes_of(op, a, o);
+  if (axes.empty()) return a.astype(input_dtype(FftKind::complex, a.dtype()));
+  return complex_axes(op, a, axes, o.norm, inverse);
+}
+Array real_forward(std::string_view op, const Array& a, const FftnOptions& o) {
+  const std::vector<FftAxis> axes = axes_of(op, a, o);
   check<ValueError>(!axes.empty(), op, "there is no axis to transform");
-  Array x = a;
-  for (std::size_t k = 0; k + 1 < axes.size(); ++k)
-    x = transform(op, FftKind::complex, x, {axes[k].n, axes[k].axis, o.norm}, true);
-  return transform(op, FftKind::complex_to_real, x, {axes.back().n, axes.back().axis, o.norm}, true);
+  const SomeAxes all = axes;
+  const bool together = !catena::is_complex_dtype(a.dtype()) && goes_together(op, a, all);
+  const std::size_t first = all.size() - (together ? std::min(all.size(), kLibraryAxes) : 1);
+  const Array x = together ? transform_together(op, FftKind::real_to_complex, a, all.subspan(first), o.norm, false)
+                           : transform(op, FftKind::real_to_complex, a, {all[first].n, all[first].axis, o.norm}, false);
+  return complex_axes(op, x, all.first(first), o.norm, false);
+}
+// The library's transforms to real numbers along several axes need the symmetry of a real signal's spectrum, so only
+// the last axis is one of them.
+Array real_inverse(std::string_view op, const Array& a, const FftnOptions& o) {
+  const std::vector<FftAxis> axes = axes_of(op, a, o);
+  check<ValueError>(!axes.empty(), op, "there is no axis to transform");
+  const FftAxis last = axes.back();
+  const Array x = complex_axes(op, a, SomeAxes(axes).first(axes.size() - 1), o.norm, true);
+  return transform(op, FftKind::complex_to_real, x, {last.n, last.axis, o.norm}, true);
 }
 
 Array shifted(const Array& x, const Axes& axes, bool back) {

@@ -54,6 +54,14 @@ void save_npz(const std::string& path, const coo_matrix& a, bool compressed) try
   internal::rethrow_out_of_memory("save_npz");
 }
 
+void save_npz(const std::string& path, const csc_matrix& a, bool compressed) try {
+  write(path, "csc",
+        {{"indices", a.indices()}, {"indptr", a.indptr()}, {"shape", host_lengths(a.shape())}, {"data", a.data()}},
+        compressed);
+} catch (...) {
+  internal::rethrow_out_of_memory("save_npz");
+}
+
 csr_matrix load_npz(const std::string& path) try {
   const catena::NpzReader reader("load_npz", path);
   check<ValueError>(reader.contains("format") && reader.contains("shape") && reader.contains("data"), reader.context(),

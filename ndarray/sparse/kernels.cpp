@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -54,7 +55,8 @@ Array multiply(const Array& data, const Array& indices, const Array& indptr, con
   const Array out = new_array(shape, data.dtype(), data.device());
   if (out.size() == 0) return out;
   if (on_host(data)) loops::multiply(data, indices, indptr, x, out);
-  else multiply_kernel()({data, indices, indptr, x, x.ndim() == 1 ? std::int64_t(1) : x.shape(1), out.ravel()});
+  else if (!cuda::sparse_multiply(*data.get(), *indices.get(), *indptr.get(), *x.get(), *out.get()))
+    multiply_kernel()({data, indices, indptr, x, x.ndim() == 1 ? std::int64_t(1) : x.shape(1), out.ravel()});
   return out;
 }
 

@@ -21,6 +21,9 @@ struct Rows {
 };
 enum class Combination { sum, product };
 std::int64_t combine(Combination op, const Rows& a, const Rows& b, const Rows& out);
+// The product of two matrices of one dtype, with sorted columns without duplicates; a place whose sum is 0 stays. The
+// second matrix has `columns` columns. indptr is int64, indices have the dtype of the operands'.
+Rows multiply_sparse(const Rows& a, const Rows& b, std::int64_t columns);
 // out[i] = the sum of data[k].
 void sum_rows(const Array& data, const Array& indptr, const Array& out);
 // out[k] = i.

@@ -142,7 +142,7 @@ csr_matrix csr_matrix::combined(const csr_matrix& a, const csr_matrix& b, bool p
   return {out.data(Slice(n)).copy(), out.indices(Slice(n)).copy(), out.indptr, a.columns_, true};
 }
 
-// Every entry of this matrix meets the entries of a row of the other one.
+// On a GPU every entry of this matrix meets the entries of a row of the other one.
 csr_matrix csr_matrix::dot(const csr_matrix& x) const {
   check_unchanged("matmul");
   x.check_unchanged("matmul");
@@ -150,6 +150,14 @@ csr_matrix csr_matrix::dot(const csr_matrix& x) const {
                     ", the columns of the first must be as many as the rows of the second");
   kernels::check_device("matmul", device(), x.device());
   const Dtype t = kernels::result_dtype(dtype(), x.dtype());
+  if (device().kind == Device::Kind::cpu) {
+    const Dtype index = kernels::index_dtype(std::max(rows_, columns_), x.columns_, std::max(nnz(), x.nnz()));
+    const auto rows = [&](const csr_matrix& m) {
+      return loops::Rows{converted(m.data_, t), converted(m.indices_, index), converted(m.indptr_, index)};
+    };
+    const loops::Rows product = loops::multiply_sparse(rows(*this), rows(x), x.columns_);
+    return {product.data, product.indices, product.indptr, x.columns_, true};
+  }
   const RowEntries e = entries_of_rows(x.indptr_, indices_);
   const Array data = take(converted(data_, t), e.number) * take(converted(x.data_, t), e.positions);
   return of_places(data, take(rows_of_entries(), e.number), take(x.indices_, e.positions), rows_, x.columns_);

@@ -1,4 +1,5 @@
-// Sparse matrices as in scipy.sparse and cupyx.scipy.sparse: compressed rows (CSR) and lists of coordinates (COO).
+// Sparse matrices as in scipy.sparse and cupyx.scipy.sparse: compressed rows (CSR), compressed columns (CSC) and lists
+// of coordinates (COO). Equations with sparse matrices: ndarray/sparse/linalg.h.
 //
 //   nd::sparse::csr_matrix A({data, {row, col}}, {3, 4});   duplicates are added up
 //   nd::sparse::csr_matrix B({data, indices, indptr}, {3, 4}), C(dense);
@@ -38,6 +39,7 @@
 namespace nd::sparse {
 
 class csr_matrix;
+class csc_matrix;
 
 // {row, col}: the places of entries, integers of rank 1.
 struct CATENA_EXPORT Coordinates {
@@ -81,6 +83,7 @@ class CATENA_EXPORT coo_matrix {
   Device device() const { return data_.device(); }
 
   csr_matrix tocsr() const;
+  csc_matrix tocsc() const;
   coo_matrix tocoo() const { return *this; }
   Array toarray() const;
   Array todense() const { return toarray(); }
@@ -115,6 +118,7 @@ class CATENA_EXPORT csr_matrix {
   template <std::same_as<Array> A>
   explicit csr_matrix(const A& dense, std::optional<Dtype> dtype = {}) : csr_matrix(of_dense(dense, dtype)) {}
   csr_matrix(const coo_matrix& matrix);
+  csr_matrix(const csc_matrix& matrix);
   // A matrix without entries.
   explicit csr_matrix(const Shape& shape, Dtype dtype = Dtype::float64);
 
@@ -132,8 +136,9 @@ class CATENA_EXPORT csr_matrix {
   Array toarray() const;
   Array todense() const { return toarray(); }
   csr_matrix tocsr() const { return *this; }
+  csc_matrix tocsc() const;
   coo_matrix tocoo() const;
-  // The transposed matrix, also in compressed rows.
+  // The transposed matrix, also in compressed rows. (That of tocsc() shares the arrays.)
   csr_matrix T() const;
   csr_matrix transpose() const { return T(); }
   csr_matrix copy() const;
@@ -195,6 +200,7 @@ class CATENA_EXPORT csr_matrix {
 
  private:
   friend class coo_matrix;
+  friend class csc_matrix;
   csr_matrix(Array data, Array indices, Array indptr, std::int64_t columns, bool canonical);
   static csr_matrix of_dense(const Array& dense, std::optional<Dtype> dtype);
   static csr_matrix of_places(const Array& data, const Array& row, const Array& col, std::int64_t rows,
@@ -227,6 +233,89 @@ class CATENA_EXPORT csr_matrix {
   std::uint64_t indices_version_ = 0, indptr_version_ = 0;  // at the last check
 };
 
+// {data, indices, indptr} of compressed columns: column j has the entries data[k] in the rows indices[k],
+// k = indptr[j] ... indptr[j + 1] - 1.
+using CompressedColumns = CompressedRows;
+
+// A matrix of compressed columns: its arrays are those of the transposed matrix in compressed rows, T(). Columns, sums
+// over an axis and products from the left cost what rows and products from the right cost for a csr_matrix. Functions
+// that are not here are those of the conversion: A.tocsr().multiply(B).
+class CATENA_EXPORT csc_matrix {
+ public:
+  csc_matrix() = default;  // a null matrix: TypeError in use
+  // Errors as for csr_matrix, with columns in place of rows.
+  explicit csc_matrix(const Entries& entries) : csc_matrix(csr_matrix(entries)) {}
+  csc_matrix(const Entries& entries, const Shape& shape, std::optional<Dtype> dtype = {})
+      : csc_matrix(csr_matrix(entries, shape, dtype)) {}
+  explicit csc_matrix(const CompressedColumns& columns) : rows_(csr_matrix(columns)) {}
+  csc_matrix(const CompressedColumns& columns, const Shape& shape, std::optional<Dtype> dtype = {});
+  template <std::same_as<Array> A>
+  explicit csc_matrix(const A& dense, std::optional<Dtype> dtype = {}) : csc_matrix(csr_matrix(dense, dtype)) {}
+  csc_matrix(const csr_matrix& matrix) : rows_(matrix.T()) {}
+  csc_matrix(const coo_matrix& matrix) : csc_matrix(csr_matrix(matrix)) {}
+  explicit csc_matrix(const Shape& shape, Dtype dtype = Dtype::float64) : csc_matrix(csr_matrix(shape, dtype)) {}
+
+  Array data() const { return rows_.data(); }
+  Array indices() const { return rows_.indices(); }
+  Array indptr() const { return rows_.indptr(); }
+  Shape shape() const { return {rows_.shape(1), rows_.shape(0)}; }
+  std::int64_t shape(int axis) const { return shape()[catena::normalize_axis("shape", axis, 2)]; }
+  int ndim() const noexcept { return 2; }
+  std::int64_t nnz() const { return rows_.nnz(); }
+  Dtype dtype() const { return rows_.dtype(); }
+  Device device() const { return rows_.device(); }
+
+  Array toarray() const;
+  Array todense() const { return toarray(); }
+  csr_matrix tocsr() const { return rows_.T(); }
+  csc_matrix tocsc() const { return *this; }
+  coo_matrix tocoo() const { return rows_.tocoo().T(); }
+  // The transposed matrix in compressed rows, which has the same arrays.
+  csr_matrix T() const { return rows_; }
+  csr_matrix transpose() const { return rows_; }
+  csc_matrix copy() const { return of_transposed(rows_.copy()); }
+  csc_matrix astype(Dtype dtype) const { return of_transposed(rows_.astype(dtype)); }
+  csc_matrix to_device(Device device) const { return of_transposed(rows_.to_device(device)); }
+  csc_matrix with_data(const Array& data) const { return of_transposed(rows_.with_data(data)); }
+
+  void sort_indices() { rows_.sort_indices(); }
+  void sum_duplicates() { rows_.sum_duplicates(); }
+  void eliminate_zeros() { rows_.eliminate_zeros(); }
+  bool has_canonical_format() const { return rows_.has_canonical_format(); }
+
+  // Keys as those of a csr_matrix: A(i, j), A(rows), A(_, Slice(2)).
+  template <std::integral R, std::integral C> Array operator()(R row, C column) const { return rows_(column, row); }
+  template <class K> csc_matrix operator()(const K& rows) const { return of_transposed(rows_(_, rows)); }
+  template <class R, class C>
+  requires(!(std::integral<R> && std::integral<C>)&&!(catena::is_index_array<R> &&
+                                                      catena::is_index_array<C>)) csc_matrix
+  operator()(const R& rows, const C& columns) const {
+    return of_transposed(rows_(columns, rows));
+  }
+  csc_matrix getrow(std::int64_t i) const { return (*this)(i); }
+  csc_matrix getcol(std::int64_t j) const { return of_transposed(rows_(j)); }
+  Array diagonal(std::int64_t k = 0) const { return rows_.diagonal(-k); }
+
+  Array sum(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
+  Array mean(std::optional<int> axis = {}, std::optional<Dtype> dtype = {}) const;
+  std::int64_t count_nonzero() const { return rows_.count_nonzero(); }
+
+  // Products as those of a csr_matrix. The product of two sparse matrices has the format of the first one.
+  Array dot(const Array& x) const;
+  csc_matrix dot(const csc_matrix& x) const;
+  csc_matrix multiply(const csc_matrix& x) const { return of_transposed(rows_.multiply(x.rows_)); }
+  csc_matrix operator-() const { return of_transposed(-rows_); }
+
+ private:
+  static csc_matrix of_transposed(csr_matrix rows);
+
+  friend CATENA_EXPORT Array operator*(const Array& a, const csc_matrix& b);
+  friend CATENA_EXPORT csc_matrix operator+(const csc_matrix& a, const csc_matrix& b);
+  friend CATENA_EXPORT csc_matrix operator-(const csc_matrix& a, const csc_matrix& b);
+
+  csr_matrix rows_;  // the transposed matrix
+};
+
 template <std::same_as<Array> A>
 coo_matrix::coo_matrix(const A& dense, std::optional<Dtype> dtype) : coo_matrix(csr_matrix(dense, dtype)) {}
 
@@ -243,6 +332,21 @@ inline Array operator+(const Array& a, const csr_matrix& b) { return b + a; }
 inline csr_matrix operator*(const csr_matrix& a, const csr_matrix& b) { return a.dot(b); }
 inline Array operator*(const csr_matrix& a, const Array& b) { return a.dot(b); }
 CATENA_EXPORT Array operator*(const Array& a, const csr_matrix& b);
+// Of compressed columns.
+CATENA_EXPORT csc_matrix operator+(const csc_matrix& a, const csc_matrix& b);
+CATENA_EXPORT csc_matrix operator-(const csc_matrix& a, const csc_matrix& b);
+inline csc_matrix operator*(const csc_matrix& a, const csc_matrix& b) { return a.dot(b); }
+inline csc_matrix operator*(const csc_matrix& a, const csr_matrix& b) { return a.dot(csc_matrix(b)); }
+inline csr_matrix operator*(const csr_matrix& a, const csc_matrix& b) { return a.dot(csr_matrix(b)); }
+inline csc_matrix operator+(const csc_matrix& a, const csr_matrix& b) { return a + csc_matrix(b); }
+inline csr_matrix operator+(const csr_matrix& a, const csc_matrix& b) { return a + csr_matrix(b); }
+inline csc_matrix operator-(const csc_matrix& a, const csr_matrix& b) { return a - csc_matrix(b); }
+inline csr_matrix operator-(const csr_matrix& a, const csc_matrix& b) { return a - csr_matrix(b); }
+inline Array operator*(const csc_matrix& a, const Array& b) { return a.dot(b); }
+CATENA_EXPORT Array operator*(const Array& a, const csc_matrix& b);
+template <Element E> csc_matrix operator*(const csc_matrix& a, E number) { return a.with_data(a.data() * number); }
+template <Element E> csc_matrix operator*(E number, const csc_matrix& a) { return a.with_data(a.data() * number); }
+template <Element E> csc_matrix operator/(const csc_matrix& a, E number) { return a.with_data(a.data() / number); }
 // With numbers.
 template <Element E> csr_matrix operator*(const csr_matrix& a, E number) { return a.multiply(number); }
 template <Element E> csr_matrix operator*(E number, const csr_matrix& a) { return a.multiply(number); }
@@ -284,6 +388,7 @@ CATENA_EXPORT csr_matrix hstack(const std::vector<csr_matrix>& blocks);
 // In SciPy's format, for scipy.sparse.load_npz; ".npz" is appended to a path without it.
 CATENA_EXPORT void save_npz(const std::string& path, const csr_matrix& matrix, bool compressed = true);
 CATENA_EXPORT void save_npz(const std::string& path, const coo_matrix& matrix, bool compressed = true);
+CATENA_EXPORT void save_npz(const std::string& path, const csc_matrix& matrix, bool compressed = true);
 // A file of a matrix in the formats csr, csc or coo, to the current device. ValueError for other content.
 CATENA_EXPORT csr_matrix load_npz(const std::string& path);
 
@@ -294,5 +399,8 @@ namespace nd {
 CATENA_EXPORT Array matmul(const sparse::csr_matrix& a, const Array& b);
 CATENA_EXPORT Array matmul(const Array& a, const sparse::csr_matrix& b);
 CATENA_EXPORT sparse::csr_matrix matmul(const sparse::csr_matrix& a, const sparse::csr_matrix& b);
+inline Array matmul(const sparse::csc_matrix& a, const Array& b) { return a.dot(b); }
+inline Array matmul(const Array& a, const sparse::csc_matrix& b) { return a * b; }
+inline sparse::csc_matrix matmul(const sparse::csc_matrix& a, const sparse::csc_matrix& b) { return a.dot(b); }
 
 }  // namespace nd

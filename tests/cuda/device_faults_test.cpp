@@ -87,6 +87,22 @@ const std::vector<Library>& libraries() {
        "CUSOLVER_STATUS_INTERNAL_ERROR",
        cusolver_alloc_failed,
        "CUSOLVER_STATUS_ALLOC_FAILED"},
+      {"cuFFT",
+       "libcufft.so.12",
+       {CATENA_CUFFT_FUNCTIONS(ENTRY_NAME)},
+       cufft_work,
+       cufft_internal_error,
+       "CUFFT_INTERNAL_ERROR",
+       cufft_alloc_failed,
+       "CUFFT_ALLOC_FAILED"},
+      {"cuSPARSE",
+       "libcusparse.so.12",
+       {CATENA_CUSPARSE_FUNCTIONS(ENTRY_NAME)},
+       cusparse_work,
+       cusparse_internal_error,
+       "CUSPARSE_STATUS_INTERNAL_ERROR",
+       cusparse_alloc_failed,
+       "CUSPARSE_STATUS_ALLOC_FAILED"},
       {"cuDNN",
        "libcudnn.so.9",
        {CATENA_CUDNN_UTILITY_FUNCTIONS(ENTRY_NAME)},
@@ -200,12 +216,13 @@ bool on_software_device() {
 // decides whether there is a library at all is asked once.
 bool has_no_status(const std::string& entry) {
   return entry == "nvrtcGetErrorString" || entry == "cublasLtGetVersion" || entry == "cublasLtGetStatusName" ||
-         entry == "cublasGetStatusName" || entry == "ncclGetErrorString" || entry == "ncclGetLastError" ||
-         entry == "cudnnGetVersion" || entry == "cudnnGetErrorString" || entry == "cudnnGetLastErrorString";
+         entry == "cublasGetStatusName" || entry == "cusparseGetErrorName" || entry == "ncclGetErrorString" ||
+         entry == "ncclGetLastError" || entry == "cudnnGetVersion" || entry == "cudnnGetErrorString" ||
+         entry == "cudnnGetLastErrorString";
 }
 bool is_asked_once(const std::string& entry) {
   return entry == "nvrtcVersion" || entry == "nvrtcGetNumSupportedArchs" || entry == "nvrtcGetSupportedArchs" ||
-         entry == "curandGetVersion" || entry == "ncclGetVersion";
+         entry == "curandGetVersion" || entry == "cufftGetVersion" || entry == "ncclGetVersion";
 }
 
 BOOST_AUTO_TEST_SUITE(faults)
@@ -304,11 +321,12 @@ BOOST_AUTO_TEST_CASE(a_library_fails_once) {
       if (has_no_status(entry)) {
         ++without_status;
         // It names or describes what another call says.
-        const std::string other = library.name == "NVRTC"    ? "nvrtcCreateProgram"
-                                  : library.name == "cuBLAS" ? "cublasSaxpy_v2"
-                                  : library.name == "NCCL"   ? "ncclAllReduce"
-                                  : library.name == "cuDNN"  ? "cudnnActivationForward"
-                                                             : "cublasLtMatmul";
+        const std::string other = library.name == "NVRTC"      ? "nvrtcCreateProgram"
+                                  : library.name == "cuBLAS"   ? "cublasSaxpy_v2"
+                                  : library.name == "NCCL"     ? "ncclAllReduce"
+                                  : library.name == "cuDNN"    ? "cudnnActivationForward"
+                                  : library.name == "cuSPARSE" ? "cusparseSpMV"
+                                                               : "cublasLtMatmul";
         const Outcome o = run_child(fault(other + ":1:" + std::to_string(library.internal)), library.name, entry);
         BOOST_TEST(o.calls > 0u, entry);
         BOOST_TEST(contains(o.first, library.internal_symbol), o.first);
@@ -331,7 +349,7 @@ BOOST_AUTO_TEST_CASE(a_library_fails_once) {
 // be done after it.
 BOOST_AUTO_TEST_CASE(the_device_breaks_in_a_library) {
   if (!on_software_device()) return;
-  for (const std::string name : {"cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuDNN"}) {
+  for (const std::string name : {"cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuFFT", "cuSPARSE", "cuDNN"}) {
     const Library& library = find_library(name);
     for (const std::string& entry : library.entries) {
       if (has_no_status(entry)) continue;
@@ -429,9 +447,11 @@ BOOST_AUTO_TEST_CASE(launches_that_are_waited_for_name_the_call) {
   for (const Case& c : {Case{"cuBLASLt", "cublasLtMatmul", "cublasLtMatmul(6, 4, 5, 3)"},
                         Case{"cuRAND", "curandGenerateUniform", "curandGenerateUniform(16)"},
                         Case{"cuSOLVER", "cusolverDnSpotrf", "cusolverDnSpotrf(2, 2)"},
+                        Case{"cuFFT", "cufftExecR2C", "cufftExecR2C(1, 1, 1, 4)"},
+                        Case{"cuSPARSE", "cusparseSpMV", "cusparseSpMV(2, 3, 3)"},
                         Case{"cuDNN", "cudnnActivationForward", "cudnnActivationForward(3)"}}) {
     int named = 0;
-    for (int nth = 1; nth <= 12 && named == 0; ++nth) {  // kernels that make the arrays come first
+    for (int nth = 1; nth <= 40 && named == 0; ++nth) {  // kernels that make the arrays come first
       const std::string plan = fault("kernel:" + std::to_string(nth) + ":700");
       const Outcome at_once = run_child(plan + " CATENA_LAUNCH_BLOCKING=1", c.library);
       BOOST_TEST(at_once.first.starts_with("error: "));

@@ -11,8 +11,10 @@
 #include <catena/ndarray/cuda/api/cublas.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/api/cudnn.h>
+#include <catena/ndarray/cuda/api/cufft.h>
 #include <catena/ndarray/cuda/api/curand.h>
 #include <catena/ndarray/cuda/api/cusolver.h>
+#include <catena/ndarray/cuda/api/cusparse.h>
 #include <catena/ndarray/cuda/api/nccl.h>
 #include <catena/ndarray/cuda/api/nvtx.h>
 
@@ -31,6 +33,14 @@
 #if __has_include(<cusolverDn.h>)
 #include <cusolverDn.h>
 #define CATENA_HAS_CUSOLVER_HEADER 1
+#endif
+#if __has_include(<cufft.h>)
+#include <cufft.h>
+#define CATENA_HAS_CUFFT_HEADER 1
+#endif
+#if __has_include(<cusparse.h>)
+#include <cusparse.h>
+#define CATENA_HAS_CUSPARSE_HEADER 1
 #endif
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
@@ -184,6 +194,50 @@ CATENA_SAME(CUBLAS_OP_N, cusolver_op_n);
 CATENA_SAME(CUBLAS_OP_T, cusolver_op_t);
 CATENA_SAME(CUSOLVER_EIG_MODE_NOVECTOR, cusolver_values_only);
 CATENA_SAME(CUSOLVER_EIG_MODE_VECTOR, cusolver_vectors);
+#endif
+
+#ifdef CATENA_HAS_CUFFT_HEADER
+CATENA_CUFFT_FUNCTIONS(CATENA_COMPARE)
+CATENA_SAME(CUFFT_SUCCESS, cufft_success);
+CATENA_SAME(CUFFT_INVALID_PLAN, cufft_invalid_plan);
+CATENA_SAME(CUFFT_ALLOC_FAILED, cufft_alloc_failed);
+CATENA_SAME(CUFFT_INVALID_TYPE, cufft_invalid_type);
+CATENA_SAME(CUFFT_INVALID_VALUE, cufft_invalid_value);
+CATENA_SAME(CUFFT_INTERNAL_ERROR, cufft_internal_error);
+CATENA_SAME(CUFFT_EXEC_FAILED, cufft_exec_failed);
+CATENA_SAME(CUFFT_SETUP_FAILED, cufft_setup_failed);
+CATENA_SAME(CUFFT_INVALID_SIZE, cufft_invalid_size);
+CATENA_SAME(CUFFT_UNALIGNED_DATA, cufft_unaligned_data);
+CATENA_SAME(CUFFT_INVALID_DEVICE, cufft_invalid_device);
+CATENA_SAME(CUFFT_NO_WORKSPACE, cufft_no_workspace);
+CATENA_SAME(CUFFT_NOT_IMPLEMENTED, cufft_not_implemented);
+CATENA_SAME(CUFFT_NOT_SUPPORTED, cufft_not_supported);
+CATENA_SAME(CUFFT_R2C, cufft_r2c);
+CATENA_SAME(CUFFT_C2R, cufft_c2r);
+CATENA_SAME(CUFFT_C2C, cufft_c2c);
+CATENA_SAME(CUFFT_D2Z, cufft_d2z);
+CATENA_SAME(CUFFT_Z2D, cufft_z2d);
+CATENA_SAME(CUFFT_Z2Z, cufft_z2z);
+CATENA_SAME(CUFFT_FORWARD, cufft_forward);
+CATENA_SAME(CUFFT_INVERSE, cufft_inverse);
+#endif
+
+#ifdef CATENA_HAS_CUSPARSE_HEADER
+CATENA_CUSPARSE_FUNCTIONS(CATENA_COMPARE)
+CATENA_SAME(CUSPARSE_STATUS_SUCCESS, cusparse_success);
+CATENA_SAME(CUSPARSE_STATUS_NOT_INITIALIZED, cusparse_not_initialized);
+CATENA_SAME(CUSPARSE_STATUS_ALLOC_FAILED, cusparse_alloc_failed);
+CATENA_SAME(CUSPARSE_STATUS_INVALID_VALUE, cusparse_invalid_value);
+CATENA_SAME(CUSPARSE_STATUS_EXECUTION_FAILED, cusparse_execution_failed);
+CATENA_SAME(CUSPARSE_STATUS_INTERNAL_ERROR, cusparse_internal_error);
+CATENA_SAME(CUSPARSE_STATUS_NOT_SUPPORTED, cusparse_not_supported);
+CATENA_SAME(CUSPARSE_INDEX_32I, cusparse_index_32);
+CATENA_SAME(CUSPARSE_INDEX_64I, cusparse_index_64);
+CATENA_SAME(CUSPARSE_INDEX_BASE_ZERO, cusparse_base_zero);
+CATENA_SAME(CUSPARSE_ORDER_ROW, cusparse_order_row);
+CATENA_SAME(CUSPARSE_OPERATION_NON_TRANSPOSE, cusparse_op_n);
+CATENA_SAME(CUSPARSE_SPMV_CSR_ALG2, cusparse_spmv_csr_alg2);
+CATENA_SAME(CUSPARSE_SPMM_CSR_ALG3, cusparse_spmm_csr_alg3);
 #endif
 
 #ifdef CATENA_HAS_CUDNN_HEADER
@@ -396,6 +450,12 @@ BOOST_AUTO_TEST_CASE(headers_that_were_compared) {
 #ifndef CATENA_HAS_CUSOLVER_HEADER
   missing += " cusolverDn.h";
 #endif
+#ifndef CATENA_HAS_CUFFT_HEADER
+  missing += " cufft.h";
+#endif
+#ifndef CATENA_HAS_CUSPARSE_HEADER
+  missing += " cusparse.h";
+#endif
 #ifndef CATENA_HAS_CUDNN_HEADER
   missing += " cudnn.h";
 #endif
@@ -412,7 +472,8 @@ BOOST_AUTO_TEST_CASE(headers_that_were_compared) {
     std::cout << "skipped: there is no CUDA toolkit on this machine, so no header has to be there\n";
     return;
   }
-  for (const char* header : {"cublasLt.h", "curand.h", "cusolverDn.h"})  // the others are installed by themselves
+  for (const char* header :
+       {"cublasLt.h", "curand.h", "cusolverDn.h", "cufft.h", "cusparse.h"})  // the others are installed by themselves
     BOOST_TEST(missing.find(header) == std::string::npos, header << " is missing beside the toolkit in " << toolkit);
 }
 

@@ -24,7 +24,9 @@
 #include <catena/kernels/base/error_context.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/cublas.h>
+#include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/cuda/vendor/curand_library.h>
+#include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
@@ -105,6 +107,8 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_not_there_is_named_with_what_was_tried) {
   missing("cuBLAS", "libcublas.so.13", [] { cublas_library(); });
   missing("cuRAND", "libcurand.so.10", [] { curand(); });
   missing("cuSOLVER", "libcusolver.so.12", [] { cusolver(); });
+  missing("cuFFT", "libcufft.so.12", [] { cufft(); });
+  missing("cuSPARSE", "libcusparse.so.12", [] { cusparse(); });
   missing("NCCL", "libnccl.so.2", [] { nccl(); });
   // The second time it says the same.
   missing("cuRAND", "libcurand.so.10", [] {

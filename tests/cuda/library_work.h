@@ -13,10 +13,14 @@
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/cuda/vendor/cublas.h>
 #include <catena/ndarray/cuda/vendor/cudnn.h>
+#include <catena/ndarray/cuda/vendor/cufft.h>
+#include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/ndarray/routines/fft_plans.h>
+#include <catena/ndarray/sparse/sparse.h>
 
 namespace library_work {
 
@@ -257,6 +261,33 @@ inline bool nccl_work() {
   alone.check_async_error();
   alone.abort();
   return good && nccl().get_error_string(0) != nullptr;
+}
+
+// Every transform of four numbers in both precisions, whose plans are dropped at the end.
+inline bool cufft_work() {
+  bool good = nd::cuda::cufft().version > 0;
+  for (const nd::Dtype dtype : {nd::float32, nd::float64}) {
+    const nd::Array x = nd::array({1., 2., 3., 5.}, {.dtype = dtype});
+    const nd::Array half = nd::fft::rfft(x), whole = nd::fft::fft(x);
+    good = good && half.real().to_vector<double>() == std::vector<double>{11, -2, -3} &&
+           nd::fft::irfft(half).to_vector<double>() == x.to_vector<double>() &&
+           nd::fft::ifft(whole).real().to_vector<double>() == x.to_vector<double>();
+  }
+  nd::fft::config::clear_plan_cache();
+  return good;
+}
+
+// The product of a matrix with a vector and a matrix, in every type.
+inline bool cusparse_work() {
+  bool good = !nd::cuda::cusparse().path.empty();
+  for (const nd::Dtype dtype : {nd::float32, nd::float64, nd::complex64, nd::complex128}) {
+    const nd::sparse::csr_matrix a(
+        {nd::array({1., 2., 3.}, {.dtype = dtype}), nd::array({0, 2, 1}), nd::array({0, 2, 3})}, {2, 3});
+    const nd::Array y = a * nd::array({1., 2., 3.}), z = a * nd::ones({3, 2}, dtype);
+    good = good && y.real().to_vector<double>() == std::vector<double>{7, 6} &&
+           z.real().to_vector<double>() == std::vector<double>{3, 3, 3, 3};
+  }
+  return good;
 }
 
 // Every decomposition of ((4, 1), (1, 3)), with a handle of its own beside, whose eigenvalues and singular values are

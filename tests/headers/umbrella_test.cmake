@@ -34,6 +34,7 @@ endif()
 set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
   ndarray/routines/dlpack.h training/communicators/communicator.h training/communicators/transport.h
   training/communicators/thread_transport.h training/communicators/socket_transport.h)
+  ndarray/routines/dlpack.h ndarray/routines/fft_plans.h ndarray/sparse/linalg.h)
 closure(catena.h all)
 closure(ndarray/ndarray.h arrays)
 set(missing "")

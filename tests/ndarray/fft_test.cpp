@@ -1,5 +1,6 @@
 // Fourier transforms against their definition, in long double: every kind, lengths of every kind of factor, norms,
-// axes, padding, several axes, all dtypes. Names, defaults and errors are those of numpy.fft.
+// axes, padding, several axes, all dtypes. Names, defaults and errors are those of numpy.fft. On a GPU, cuFFT and the
+// own kernels, which are used without it, have the same cases.
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <random>
 
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/ndarray_values.h>
 
@@ -75,11 +77,7 @@ double error(const Array& got, const Signal& want) {
 }
 constexpr double kSingle = 2e-6, kDouble = 4e-15;
 
-}  // namespace
-
-BOOST_AUTO_TEST_SUITE(transforms)
-
-BOOST_AUTO_TEST_CASE(every_length_of_every_kind) {
+void check_every_length() {
   std::vector<std::int64_t> lengths;
   for (std::int64_t n = 1; n <= 70; ++n) lengths.push_back(n);
   // Powers, products of small primes, long ones, with a large prime factor, and primes.
@@ -114,6 +112,40 @@ BOOST_AUTO_TEST_CASE(every_length_of_every_kind) {
         BOOST_TEST(error(back, signal_of(real)) < bound);
       }
     }
+}
+
+void check_several_axes() {
+  const Array x = draw({3, 8, 6}, Dtype::complex128), real = x.real();
+  const auto along = [](Array a, std::vector<int> axes) {
+    for (const int axis : axes) a = fft::fft(a, {.axis = axis});
+    return a;
+  };
+  BOOST_TEST(error(fft::fftn(x), signal_of(along(x, {2, 1, 0}))) < kDouble);
+  BOOST_TEST(error(fft::fft2(x), signal_of(along(x, {2, 1}))) < kDouble);
+  BOOST_TEST(error(fft::fftn(x, {.axes = {0, 2}}), signal_of(along(x, {2, 0}))) < kDouble);
+  BOOST_TEST(error(fft::fftn(x, {.s = Shape{4, 5}}), signal_of(fft::fft(fft::fft(x, 5), 4, 1))) < kDouble);
+  BOOST_TEST(error(fft::fftn(x, {.s = Shape{-1, 5}, .axes = {0, 1}}),
+                   signal_of(fft::fft(fft::fft(x, 5, 1), {.axis = 0}))) < kDouble);
+  BOOST_TEST(error(fft::ifftn(fft::fftn(x)), signal_of(x)) < kDouble);
+  BOOST_TEST(error(fft::ifft2(fft::fft2(x, {.norm = "ortho"}), {.norm = "ortho"}), signal_of(x)) < kDouble);
+  BOOST_TEST(error(fft::rfftn(real), signal_of(fft::fftn(real)(nd::ellipsis, nd::Slice(0, 4)))) < kDouble);
+  BOOST_TEST(error(fft::rfft2(real), signal_of(fft::fft2(real)(nd::ellipsis, nd::Slice(0, 4)))) < kDouble);
+  BOOST_TEST(error(fft::irfftn(fft::rfftn(real)), signal_of(real)) < kDouble);
+  const Array planes = fft::rfftn(real, {.axes = {1, 0}, .norm = "ortho"});
+  BOOST_TEST(error(planes, signal_of(fft::fftn(real, {.axes = {0, 1}, .norm = "ortho"})(nd::Slice(0, 2)))) < kDouble);
+  BOOST_TEST(error(fft::irfft2(fft::rfft2(real), {.s = Shape{8, 6}}), signal_of(real)) < kDouble);
+  BOOST_TEST(fft::irfftn(fft::rfftn(real), {.s = Shape{3, 8, 5}}).shape() == Shape({3, 8, 5}));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(transforms)
+
+BOOST_AUTO_TEST_CASE(every_length_of_every_kind) { check_every_length(); }
+BOOST_AUTO_TEST_CASE(every_length_of_every_kind_without_a_library) {
+  if (nd::current_device() == nd::cpu_device) return;  // the CPU has one way only
+  const nd::cuda::OwnTransforms own;
+  check_every_length();
 }
 
 // The parts that irfft ignores, and the Hermitian transforms, which are defined by it.
@@ -196,27 +228,11 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   BOOST_TEST((fft::irfft(nd::ones({4}, Dtype::float16)).dtype() == Dtype::float32));
 }
 
-BOOST_AUTO_TEST_CASE(several_axes) {
-  const Array x = draw({3, 8, 6}, Dtype::complex128), real = x.real();
-  const auto along = [](Array a, std::vector<int> axes) {
-    for (const int axis : axes) a = fft::fft(a, {.axis = axis});
-    return a;
-  };
-  BOOST_TEST(error(fft::fftn(x), signal_of(along(x, {2, 1, 0}))) < kDouble);
-  BOOST_TEST(error(fft::fft2(x), signal_of(along(x, {2, 1}))) < kDouble);
-  BOOST_TEST(error(fft::fftn(x, {.axes = {0, 2}}), signal_of(along(x, {2, 0}))) < kDouble);
-  BOOST_TEST(error(fft::fftn(x, {.s = Shape{4, 5}}), signal_of(fft::fft(fft::fft(x, 5), 4, 1))) < kDouble);
-  BOOST_TEST(error(fft::fftn(x, {.s = Shape{-1, 5}, .axes = {0, 1}}),
-                   signal_of(fft::fft(fft::fft(x, 5, 1), {.axis = 0}))) < kDouble);
-  BOOST_TEST(error(fft::ifftn(fft::fftn(x)), signal_of(x)) < kDouble);
-  BOOST_TEST(error(fft::ifft2(fft::fft2(x, {.norm = "ortho"}), {.norm = "ortho"}), signal_of(x)) < kDouble);
-  BOOST_TEST(error(fft::rfftn(real), signal_of(fft::fftn(real)(nd::ellipsis, nd::Slice(0, 4)))) < kDouble);
-  BOOST_TEST(error(fft::rfft2(real), signal_of(fft::fft2(real)(nd::ellipsis, nd::Slice(0, 4)))) < kDouble);
-  BOOST_TEST(error(fft::irfftn(fft::rfftn(real)), signal_of(real)) < kDouble);
-  const Array planes = fft::rfftn(real, {.axes = {1, 0}, .norm = "ortho"});
-  BOOST_TEST(error(planes, signal_of(fft::fftn(real, {.axes = {0, 1}, .norm = "ortho"})(nd::Slice(0, 2)))) < kDouble);
-  BOOST_TEST(error(fft::irfft2(fft::rfft2(real), {.s = Shape{8, 6}}), signal_of(real)) < kDouble);
-  BOOST_TEST(fft::irfftn(fft::rfftn(real), {.s = Shape{3, 8, 5}}).shape() == Shape({3, 8, 5}));
+BOOST_AUTO_TEST_CASE(several_axes) { check_several_axes(); }
+BOOST_AUTO_TEST_CASE(several_axes_without_a_library) {
+  if (nd::current_device() == nd::cpu_device) return;
+  const nd::cuda::OwnTransforms own;
+  check_several_axes();
 }
 
 // As printed by NumPy 2.4.
@@ -239,6 +255,7 @@ BOOST_AUTO_TEST_CASE(frequencies_and_shifts) {
 
 // The same bits for one row and many, one thread and several.
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_division_of_work) {
+  const nd::cuda::OwnTransforms own;  // a library may choose another kernel for more rows
   const auto bits = [](const Array& a) { return a.to_host().copy().view(Dtype::uint64).to_vector<std::uint64_t>(); };
   for (const std::int64_t n : {12, 97, 100, 1024, 1009, 1328, 40000}) BOOST_TEST_CONTEXT("n = " << n) {
       const Array x = draw({n > 2000 ? 3 : 40, n}, Dtype::complex128);

@@ -11,6 +11,7 @@
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
+#include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/cuda/vendor/factorize.h>
 
 namespace nd::cuda {
@@ -87,6 +88,7 @@ void run(const catena::bound::Compress& call, StreamRef stream) {
 }
 
 void run(const catena::bound::Fft& call, StreamRef stream) {
+  if (call.scale == 1 && uses_cufft()) return transform_by_cufft(call, stream);
   launch_sequence(plan_fft(call, processors_of(stream)), stream);
 }
 

@@ -1,7 +1,7 @@
 // Folder ndarray/cuda/vendor/: NVIDIA's libraries behind functions on arrays and calls: cuBLASLt, cuRAND, cuSOLVER,
-// cuDNN, NCCL. Each is optional and opened at first use. Kernels of Catena itself are in ndarray/cuda/compiler/ and
-// plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/, ndarray/cuda/api/ and
-// ndarray/cuda/runtime/.
+// cuFFT, cuSPARSE, cuDNN, NCCL. Each is optional and opened at first use. Kernels of Catena itself are in
+// ndarray/cuda/compiler/ and plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/,
+// ndarray/cuda/api/ and ndarray/cuda/runtime/.
 //
 // This header: error handling shared by these files. Internal to ndarray/cuda and to the framework's cuDNN extension.
 #pragma once

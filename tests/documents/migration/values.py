@@ -10,6 +10,7 @@ import sys
 
 import numpy as np
 import scipy.sparse
+import scipy.sparse.linalg
 import scipy.special
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))

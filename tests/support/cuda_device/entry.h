@@ -10,8 +10,10 @@
 #include <catena/ndarray/cuda/api/cublas.h>
 #include <catena/ndarray/cuda/api/cublaslt.h>
 #include <catena/ndarray/cuda/api/cudnn.h>
+#include <catena/ndarray/cuda/api/cufft.h>
 #include <catena/ndarray/cuda/api/curand.h>
 #include <catena/ndarray/cuda/api/cusolver.h>
+#include <catena/ndarray/cuda/api/cusparse.h>
 #include <catena/ndarray/cuda/api/driver.h>
 #include <catena/ndarray/cuda/api/nccl.h>
 #include <catena/ndarray/cuda/api/nvrtc.h>
@@ -24,6 +26,8 @@
   CATENA_CUBLAS_FUNCTIONS(X)          \
   CATENA_CURAND_FUNCTIONS(X)          \
   CATENA_CUSOLVER_FUNCTIONS(X)        \
+  CATENA_CUFFT_FUNCTIONS(X)           \
+  CATENA_CUSPARSE_FUNCTIONS(X)        \
   CATENA_CUDNN_UTILITY_FUNCTIONS(X)   \
   CATENA_NCCL_FUNCTIONS(X)
 
