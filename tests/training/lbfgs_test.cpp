@@ -43,6 +43,40 @@ struct Valley : nn::Link {
 
 BOOST_AUTO_TEST_SUITE(lbfgs)
 
+// A closure that computes the gradients goes the same steps, with as many calls.
+BOOST_AUTO_TEST_CASE(closures) {
+  Valley a(Dtype::float64), b(Dtype::float64);
+  LBFGS updated({.max_iter = 30, .strong_wolfe = true}), stepped(b.params(), {.max_iter = 30, .strong_wolfe = true});
+  updated.setup(a);
+  int calls = 0;
+  for (int k = 0; k < 2; ++k) {
+    const double loss = updated.update([&] { return a(); });
+    BOOST_TEST(loss == stepped.step([&] {
+      ++calls;
+      stepped.zero_grad();
+      const Variable y = b();
+      y.backward();
+      return y;
+    }));
+  }
+  BOOST_TEST(calls == updated.evaluations());
+  BOOST_TEST(autograd::to_vector<double>(a.p.data()) == autograd::to_vector<double>(b.p.data()),
+             boost::test_tools::per_element());
+  // Gradients that the closure keeps from the call before count, too.
+  Valley c(Dtype::float64);
+  LBFGS of_model(c, {.max_iter = 1});
+  of_model.step([&] {
+    c().backward();
+    c().backward();
+    return c();
+  });
+  BOOST_TEST(c.p.grad().size() == 2);
+  const double g = std::hypot(-215.6, -88.0);  // of the function at (-1.2, 1)
+  BOOST_TEST(
+      std::abs(std::hypot(autograd::to_vector<double>(c.p.grad())[0], autograd::to_vector<double>(c.p.grad())[1]) -
+               2 * g) < 1e-4);
+}
+
 BOOST_AUTO_TEST_CASE(steps_of_pytorch) {
   const auto golden = Golden::open("torch_lbfgs");
   golden.for_each([&](const json& c) -> std::string {

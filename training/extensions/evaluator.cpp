@@ -53,6 +53,7 @@ void print_progress(std::ostream& out, const std::string& name, double part) {
 }  // namespace
 
 Observation Evaluator::evaluate() {
+  if (nn::find_current_reporter() == nullptr) return (*this)();  // outside of a trainer
   Iterator& given = get_iterator("main");
   Link& target = get_target("main");
   if (options_.eval_hook) options_.eval_hook(*this);
