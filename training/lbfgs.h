@@ -1,6 +1,7 @@
 // L-BFGS: a quasi-Newton method for losses that are the same function at every call, such as those of a whole data set.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -37,7 +38,7 @@ class CATENA_EXPORT LBFGS : public Optimizer {
   explicit LBFGS(Options options = {});
   explicit LBFGS(double lr) : LBFGS(Options{.lr = lr}) {}
   explicit LBFGS(Link& target, Options options = {}) : LBFGS(options) { setup(target); }
-  explicit LBFGS(const Variables& params, Options options = {}) : LBFGS(options) { setup(params); }
+  template <std::convertible_to<Variables> P> explicit LBFGS(const P& p, Options o = {}) : LBFGS(o) { setup(p); }
   // Returns the loss before the first step.
   template <class F, class... A> double update(F&& lossfun, A&&... args) {
     return minimize([&]() -> Variable { return lossfun(args...); });

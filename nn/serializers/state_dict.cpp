@@ -79,7 +79,8 @@ struct Entries {
       return;
     }
     for (const std::string& key : s.keys()) {
-      if (s.stored(key)->descr.starts_with("|S")) s(key, state.texts[key]);
+      const std::string descr = s.stored(key)->descr;
+      if (descr.starts_with("|S") || descr.starts_with("<U")) s(key, state.texts[key]);
       else s(key, state[key]);
     }
   }
