@@ -60,7 +60,7 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
 }
 
 // Writes the arrays to a file, as safetensors or npz by the end of its name: save(model.state_dict(), "m.safetensors").
-// ValueError for another one, such as .pt, and for texts in a safetensors file.
+// ValueError for another one, such as .pt; TypeError for texts in a safetensors file.
 CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
 // Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
 CATENA_EXPORT StateDict load(const std::string& filename);
