@@ -33,7 +33,7 @@ CATENA_EXPORT std::optional<Variables> autocast_inputs(std::string_view label, s
 CATENA_EXPORT void autocast_checked(Arrays& inputs);
 }  // namespace internal
 
-// The scope that autocast returns.
+// The base of autocast.
 class CATENA_EXPORT AutocastScope {
  public:
   AutocastScope(Dtype dtype, bool enabled);
@@ -46,14 +46,12 @@ class CATENA_EXPORT AutocastScope {
   catena::Owned<internal::Autocast> own_;
 };
 
+// Written as a call, const auto scope = autocast(nd::bfloat16), or as an object: autocast guard(nd::bfloat16).
 // enabled = false: no conversions in this scope, within another one. ValueError unless dtype is float16 or bfloat16.
-[[nodiscard]] inline AutocastScope autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) {
-  return AutocastScope(dtype, enabled);
-}
-// The scope as an object: Autocast guard(nd::bfloat16);
-struct Autocast : AutocastScope {
-  explicit Autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) : AutocastScope(dtype, enabled) {}
+struct [[nodiscard]] autocast : AutocastScope {
+  explicit autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) : AutocastScope(dtype, enabled) {}
 };
+using Autocast = autocast;
 // Returns the 16-bit dtype of the innermost scope of this thread; nothing outside of scopes.
 CATENA_EXPORT std::optional<Dtype> autocast_dtype() noexcept;
 

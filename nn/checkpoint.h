@@ -2,11 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 
+#include <catena/autograd/forget.h>
 #include <catena/kernels/base/function.h>
 #include <catena/nn/sequential.h>
 
 namespace nn {
+
+// Calls a function of variables, whose intermediate values are computed again in backward.
+using autograd::forget;
+namespace utils {
+// PyTorch's name of forget, for one variable.
+template <class F> Variable checkpoint(F&& f, const Variable& x) { return autograd::forget(std::forward<F>(f), x); }
+}  // namespace utils
 
 struct CheckpointOptions {
   // The sequence is divided into so many parts of equal numbers of elements. Between the parts the values are kept.

@@ -44,4 +44,13 @@ CATENA_EXPORT double clip_grad_norm_each(const Variables& params, double max_nor
 CATENA_EXPORT void clip_grad_value(const Link& link, double clip_value);
 CATENA_EXPORT void clip_grad_value(const Variables& params, double clip_value);
 
+namespace utils {
+// PyTorch's name of clip_grad_norm, of a link or a list of parameters.
+template <class P> double clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
+  return clip_grad_norm(of, max_norm, options);
+}
+// PyTorch's name of clip_grad_value.
+template <class P> void clip_grad_value_(const P& of, double clip_value) { clip_grad_value(of, clip_value); }
+}  // namespace utils
+
 }  // namespace nn

@@ -214,6 +214,8 @@ class CATENA_EXPORT Link {
   void eval() = delete;   // const auto scope = autograd::train_mode(false);
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
+  // Hooks of a link are objects.
+  template <class F> void register_forward_hook(F&&) = delete;  // add_hook(nn::CallbackLinkHook("name", {...}))
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});
@@ -287,6 +289,9 @@ class CATENA_EXPORT AnyLink {
 };
 }  // namespace internal
 
+// PyTorch's name of the base class is not one here; compilers show this line in their error messages.
+class Module;  // struct Net : nn::Chain { nn::Linear l1{3, 8}; NN_MEMBERS(l1) Variable operator()(Variable x); };
+
 // A link composed of named children.
 //
 //   nn::Chain body;
@@ -298,6 +303,8 @@ class CATENA_EXPORT Chain : public Link {
   template <class L> std::decay_t<L>& add_link(const std::string& name, L&& link) {
     return static_cast<std::decay_t<L>&>(own_link(name, internal::AnyLink(std::forward<L>(link))));
   }
+  // Deleted, because a copy would be trained instead of the passed object: a member is listed in NN_MEMBERS(l1, l2).
+  template <class L> L& add_link(const std::string&, L& list_it_in_NN_MEMBERS_or_pass_nn_copy) = delete;
   Link& operator[](std::string_view name) const;  // returns a child; the KeyError lists the names
 
   // Visits the children in order.

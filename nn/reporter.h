@@ -74,6 +74,7 @@ class CATENA_EXPORT Reporter {
   void add_observer(const std::string& name, const Link* observer) {
     add_observer(name, static_cast<const void*>(observer));
   }
+  void add_observer(const std::string& name, const Link& observer) { add_observer(name, &observer); }
   // Registers the root as `prefix` and its descendants as prefix + path.
   void add_link(const std::string& prefix, Link& root);
   // Reports under the observer's prefix; a null observer has none. KeyError for an unregistered observer.
@@ -130,6 +131,7 @@ template <internal::NamedValues Values, class Observer = Link>
 void report(const Values& values, const Observer* observer = nullptr) {
   if (Reporter* const reporter = find_current_reporter()) reporter->report(values, observer);
 }
+inline void report(std::initializer_list<Observation::Entry> v, const Link& observer) { report(v, &observer); }
 // Redirects the reports of the thread's current reporter to another observation until the end of the scope.
 // RuntimeError without a reporter.
 [[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {

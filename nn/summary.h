@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -69,6 +70,9 @@ CATENA_EXPORT ModelSummary summary(Link& model, const catena::Function<void()>& 
 inline ModelSummary summary(Link& model, const Variable& input, const SummaryOptions& options = {}) {
   return summary(model, Variables{input}, options);
 }
+// For an input of zeros of this shape, float32: nn::summary(model, {1, 3, 28, 28})
+CATENA_EXPORT ModelSummary summary(Link& model, std::initializer_list<catena::Integer> shape,
+                                   const SummaryOptions& options = {});
 // Without a call: parameters only.
 CATENA_EXPORT ModelSummary summary(Link& model, const SummaryOptions& options = {});
 

@@ -156,6 +156,16 @@ std::optional<Example> DictDataset::get_batch(std::span<const std::int64_t> indi
   return batch;
 }
 
+namespace {
+std::vector<DatasetPtr> shared_of(std::initializer_list<AnyDataset> datasets) {
+  std::vector<DatasetPtr> all;
+  for (const AnyDataset& d : datasets) all.push_back(d.shared());
+  return all;
+}
+}  // namespace
+
+ConcatenatedDataset::ConcatenatedDataset(std::initializer_list<AnyDataset> datasets)
+    : ConcatenatedDataset(shared_of(datasets)) {}
 ConcatenatedDataset::ConcatenatedDataset(std::vector<DatasetPtr> datasets) : datasets_(std::move(datasets)) {
   check<ValueError>(!datasets_.empty(), "ConcatenatedDataset", "there are no datasets");
   std::int64_t size = 0;
@@ -412,6 +422,15 @@ const Array& internal::component_of_two(const Example& e, std::size_t i) {
   check<ValueError>(e.values.size() == 2, "Example", "it has ", e.values.size(),
                     " components, but is taken apart into ", "two; its member `values` has them all");
   return e.values[i];
+}
+
+Array Example::operator[](std::string_view name) const {
+  std::string known;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == name) return values[i];
+    known += (known.empty() ? "" : ", ") + names[i];
+  }
+  catena::fail<catena::KeyError>("Example", "there is no component ", name, " (there are: ", known, ")");
 }
 
 Example::Example(std::initializer_list<ExampleValue> tuple) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -59,6 +61,10 @@ struct CATENA_EXPORT Example {
   Example(std::initializer_list<ExampleValue> tuple);
   // A map: Example({{"image", x}, {"label", 3}}).
   Example(std::vector<std::pair<std::string, ExampleValue>> map);
+  // What a function of an example returns: std::tuple(x / 255, t).
+  template <class... T>
+  Example(const std::tuple<T...>& t) : Example(std::apply([](auto&... v) { return Example({v...}); }, t)) {}
+  Array operator[](std::string_view name) const;  // of a map; the KeyError lists the names
   bool is_map() const noexcept { return !names.empty(); }
 };
 using Examples = std::vector<Example>;
@@ -152,6 +158,7 @@ class CATENA_EXPORT DictDataset : public Dataset {
 class CATENA_EXPORT ConcatenatedDataset : public Dataset {
  public:
   explicit ConcatenatedDataset(std::vector<DatasetPtr> datasets);
+  explicit ConcatenatedDataset(std::initializer_list<AnyDataset> datasets);
   template <class... D>
   explicit ConcatenatedDataset(D&&... datasets) requires(sizeof...(D) > 1 &&
                                                          (... && std::convertible_to<D, AnyDataset>))

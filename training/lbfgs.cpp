@@ -72,8 +72,10 @@ void LBFGS::move(const Array& direction, double length) {
 double LBFGS::evaluate(const catena::Function<Variable()>& lossfun) {
   ++evaluations_;
   const Variable loss = lossfun();
-  target().cleargrads();
-  loss.backward();
+  if (!has_own_backward_) {
+    target().cleargrads();
+    loss.backward();
+  }
   prepare();
   reallocate_cleared_grads();
   call_hooks();

@@ -1,11 +1,13 @@
 // L-BFGS: a quasi-Newton method for losses that are the same function at every call, such as those of a whole data set.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/scoped_value.h>
 #include <catena/training/optimizer.h>
 
 namespace training {
@@ -35,9 +37,16 @@ class CATENA_EXPORT LBFGS : public Optimizer {
   using Options = LBFGSOptions;
   explicit LBFGS(Options options = {});
   explicit LBFGS(double lr) : LBFGS(Options{.lr = lr}) {}
+  explicit LBFGS(Link& target, Options options = {}) : LBFGS(options) { setup(target); }
+  template <std::convertible_to<Variables> P> explicit LBFGS(const P& p, Options o = {}) : LBFGS(o) { setup(p); }
   // Returns the loss before the first step.
   template <class F, class... A> double update(F&& lossfun, A&&... args) {
     return minimize([&]() -> Variable { return lossfun(args...); });
+  }
+  // The same with PyTorch's closure, which clears the gradients and calls backward() itself.
+  template <class F> double step(F&& closure) {
+    const catena::ScopedValue own(has_own_backward_, true);
+    return update(std::forward<F>(closure));
   }
   void update() override;                                             // RuntimeError: the loss has to be computed again
   std::int64_t evaluations() const noexcept { return evaluations_; }  // losses computed so far
@@ -54,6 +63,7 @@ class CATENA_EXPORT LBFGS : public Optimizer {
   double search(const catena::Function<Variable()>& lossfun, double& loss, Array& g, double slope, std::int64_t most);
 
   Options options_;
+  bool has_own_backward_ = false;
   std::int64_t evaluations_ = 0, steps_ = 0;
   // The last direction, its length, the gradient where it began; changes of the gradient and steps, oldest first.
   Array direction_, gradient_before_;

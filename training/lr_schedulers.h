@@ -13,8 +13,7 @@
 namespace training {
 
 // A factor for the rate after `step` steps: LambdaLR(optimizer, [](int step) { return 1 / (1.0 + step); }).
-class LambdaLR : public Scheduler {
- public:
+struct LambdaLR : Scheduler {
   template <class F>
   LambdaLR(Optimizer& optimizer, F factor) requires std::is_invocable_r_v<double, F&, int>
       : Scheduler(optimizer, [factor = std::move(factor)](double base, double step) mutable {
@@ -27,8 +26,7 @@ struct StepLROptions {
   double step_size = 1;
   double gamma = 0.1;
 };
-class StepLR : public Scheduler {
- public:
+struct StepLR : Scheduler {
   using Options = StepLROptions;
   StepLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::step(o.step_size, o.gamma)) {}
   StepLR(Optimizer& optimizer, double step_size, double gamma = 0.1) : StepLR(optimizer, Options{step_size, gamma}) {}
@@ -39,8 +37,7 @@ struct MultiStepLROptions {
   std::vector<double> milestones = {};
   double gamma = 0.1;
 };
-class MultiStepLR : public Scheduler {
- public:
+struct MultiStepLR : Scheduler {
   using Options = MultiStepLROptions;
   MultiStepLR(Optimizer& optimizer, const Options& o)
       : Scheduler(optimizer, schedules::multi_step(o.milestones, o.gamma)) {}
@@ -50,8 +47,7 @@ class MultiStepLR : public Scheduler {
 struct ExponentialLROptions {
   double gamma = 0.9;
 };
-class ExponentialLR : public Scheduler {
- public:
+struct ExponentialLR : Scheduler {
   using Options = ExponentialLROptions;
   ExponentialLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::exponential(o.gamma)) {}
   ExponentialLR(Optimizer& optimizer, double gamma) : ExponentialLR(optimizer, Options{gamma}) {}
@@ -62,8 +58,7 @@ struct LinearLROptions {
   double start_factor = 1.0 / 3, end_factor = 1;
   double total_iters = 5;
 };
-class LinearLR : public Scheduler {
- public:
+struct LinearLR : Scheduler {
   using Options = LinearLROptions;
   explicit LinearLR(Optimizer& optimizer, const Options& o = {})
       : Scheduler(optimizer, schedules::linear(o.start_factor, o.end_factor, o.total_iters)) {}
@@ -73,8 +68,7 @@ class LinearLR : public Scheduler {
 struct PolynomialLROptions {
   double total_iters = 5, power = 1;
 };
-class PolynomialLR : public Scheduler {
- public:
+struct PolynomialLR : Scheduler {
   using Options = PolynomialLROptions;
   explicit PolynomialLR(Optimizer& optimizer, const Options& o = {})
       : Scheduler(optimizer, schedules::polynomial(o.total_iters, o.power)) {}
@@ -83,16 +77,15 @@ class PolynomialLR : public Scheduler {
 // Half a wave of a cosine from the rate to eta_min in t_max steps. After them the rate stays eta_min; in PyTorch it
 // rises again.
 struct CosineAnnealingLROptions {
-  double t_max = 1;
+  double t_max = 1, T_max = t_max;  // one of the two, PyTorch's is T_max
   double eta_min = 0;
 };
-class CosineAnnealingLR : public Scheduler {
- public:
+struct CosineAnnealingLR : Scheduler {
   using Options = CosineAnnealingLROptions;
   CosineAnnealingLR(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::cosine(o.t_max, o.eta_min)) {}
+      : Scheduler(optimizer, schedules::cosine(o.T_max, o.eta_min)) {}
   CosineAnnealingLR(Optimizer& optimizer, double t_max, double eta_min = 0)
-      : CosineAnnealingLR(optimizer, Options{t_max, eta_min}) {}
+      : CosineAnnealingLR(optimizer, Options{.t_max = t_max, .eta_min = eta_min}) {}
 };
 
 // The same again and again: the first period has t_0 steps, and each further one t_mult times those of the one before.
@@ -100,11 +93,29 @@ struct CosineAnnealingWarmRestartsOptions {
   double t_0 = 1, t_mult = 1;
   double eta_min = 0;
 };
-class CosineAnnealingWarmRestarts : public Scheduler {
- public:
+struct CosineAnnealingWarmRestarts : Scheduler {
   using Options = CosineAnnealingWarmRestartsOptions;
   CosineAnnealingWarmRestarts(Optimizer& optimizer, const Options& o)
       : Scheduler(optimizer, schedules::cosine_restarts(o.t_0, o.t_mult, o.eta_min)) {}
+};
+
+// From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
+// final_div_factor), on waves of a cosine. Sets the rate of the optimizer and of its groups to max_lr first.
+struct OneCycleLROptions {
+  double max_lr = 0, total_steps = 1, pct_start = 0.3, div_factor = 25, final_div_factor = 1e4;
+};
+struct CATENA_EXPORT OneCycleLR : Scheduler {
+  OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o);  // ValueError for a max_lr that is not positive
+};
+
+// One scheduler after the other, each up to its milestone: SequentialLR(optimizer, {warmup, cosine}, {.milestones =
+// {5}}). Each begins with the rate from which the first one was made. The schedulers that are given are not stepped.
+struct SequentialLROptions {
+  std::vector<double> milestones = {};
+};
+struct CATENA_EXPORT SequentialLR : Scheduler {
+  // ValueError unless there is one milestone between each two schedulers, and they increase from above 0.
+  SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o);
 };
 
 // PyTorch's name of the scheduler that looks at a measure: scheduler.step(loss).

@@ -174,7 +174,7 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
   for (const Variable& p : options.params)
     check<KeyError>(std::any_of(all.begin(), all.end(), [&](const Variable& known) { return known.is_same(p); }),
                     "add_param_group", "a parameter ", p.name(), " of the group ", options.name,
-                    " is not in the target");
+                    " is not in the target; setup() takes a model, or a list of parameters, that has all of them");
   return ParamGroup(add_group(std::move(options), false));
 } catch (...) {
   catena::rethrow_standard("add_param_group");

@@ -49,8 +49,7 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
 
 // p <- p - lr g. With momentum, that of CorrectedMomentumSGD, as in PyTorch: state v. With the hyperparameter
 // weight_decay, g + weight_decay p stands in place of g, after the hooks. ValueError for nesterov without momentum.
-class CATENA_EXPORT SGD : public Optimizer {
- public:
+struct CATENA_EXPORT SGD : Optimizer {
   struct Options {
     double lr = 0.01, momentum = 0, weight_decay = 0;
     bool nesterov = false;
@@ -59,8 +58,7 @@ class CATENA_EXPORT SGD : public Optimizer {
 };
 
 // v <- momentum v - lr g;  p <- p + v.  State v.
-class CATENA_EXPORT MomentumSGD : public Optimizer {
- public:
+struct CATENA_EXPORT MomentumSGD : Optimizer {
   struct Options {
     double lr = 0.01, momentum = 0.9;
   };
@@ -79,8 +77,7 @@ enum class AdamConvention { pytorch, chainer };
 // the hooks.
 //
 // TorchOptions are PyTorch's, with its convention: Adam(model, {.lr = 1e-3, .betas = {0.9, 0.99}}). lr is alpha.
-class CATENA_EXPORT Adam : public Optimizer {
- public:
+struct CATENA_EXPORT Adam : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
     AdamConvention convention = AdamConvention::chainer;
@@ -103,8 +100,7 @@ class CATENA_EXPORT Adam : public Optimizer {
 };
 
 // v <- momentum v - lr g;  p <- p + momentum^2 v - (1 + momentum) lr g, with the new v.  State v.
-class CATENA_EXPORT NesterovAG : public Optimizer {
- public:
+struct CATENA_EXPORT NesterovAG : Optimizer {
   struct Options {
     double lr = 0.01, momentum = 0.9;
   };
@@ -112,8 +108,7 @@ class CATENA_EXPORT NesterovAG : public Optimizer {
 };
 
 // h <- h + g^2;  p <- p - lr g / (sqrt(h) + eps).  State h.  (Duchi et al., JMLR 12, 2011.)
-class CATENA_EXPORT AdaGrad : public Optimizer {
- public:
+struct CATENA_EXPORT AdaGrad : Optimizer {
   struct Options {
     double lr = 0.001, eps = 1e-8;
   };
@@ -122,8 +117,7 @@ class CATENA_EXPORT AdaGrad : public Optimizer {
 
 // msg <- rho msg + (1 - rho) g^2;  dx = sqrt((msdx + eps) / (msg + eps)) g;  msdx <- rho msdx + (1 - rho) dx^2;  p <- p
 // - dx. States msg, msdx; there is no lr.  (Zeiler, arXiv:1212.5701.)
-class CATENA_EXPORT AdaDelta : public Optimizer {
- public:
+struct CATENA_EXPORT AdaDelta : Optimizer {
   struct Options {
     double rho = 0.95, eps = 1e-6;
   };
@@ -132,8 +126,7 @@ class CATENA_EXPORT AdaDelta : public Optimizer {
 
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms. With centered, the estimated variance
 // ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state, as in PyTorch.
-class CATENA_EXPORT RMSprop : public Optimizer {
- public:
+struct CATENA_EXPORT RMSprop : Optimizer {
   struct Options {
     double lr = 0.01, alpha = 0.99, eps = 1e-8;
     bool centered = false;
@@ -143,8 +136,7 @@ class CATENA_EXPORT RMSprop : public Optimizer {
 
 // n <- alpha n + (1 - alpha) g^2;  G <- alpha G + (1 - alpha) g;  delta <- momentum delta - lr g / sqrt(n - G^2 + eps);
 // p <- p + delta.  States n, g (holds G), delta.  (Graves, arXiv:1308.0850, section 4.2.)
-class CATENA_EXPORT RMSpropGraves : public Optimizer {
- public:
+struct CATENA_EXPORT RMSpropGraves : Optimizer {
   struct Options {
     double lr = 1e-4, alpha = 0.95, momentum = 0.9, eps = 1e-4;
   };
@@ -153,8 +145,7 @@ class CATENA_EXPORT RMSpropGraves : public Optimizer {
 
 // r = 1 / (mem + 1);  G <- (1 - r) G + r g;  g2 <- (1 - r) g2 + r g^2;  x = G^2 / (g2 + eps);
 // p <- p - g min(x, lr) / (sqrt(g2) + eps);  mem <- 1 + mem (1 - x).  States mem (starts at 1), g (holds G), g2.
-class CATENA_EXPORT SMORMS3 : public Optimizer {
- public:
+struct CATENA_EXPORT SMORMS3 : Optimizer {
   struct Options {
     double lr = 0.001, eps = 1e-16;
   };
@@ -164,8 +155,7 @@ class CATENA_EXPORT SMORMS3 : public Optimizer {
 // ---- later than Chainer 1.24 ----
 // v <- momentum v - g;  p <- p + lr v, or with nesterov: p <- p + lr (momentum v - g).  State v. The same steps as
 // PyTorch's SGD(momentum, nesterov): a new lr counts at once.
-class CATENA_EXPORT CorrectedMomentumSGD : public Optimizer {
- public:
+struct CATENA_EXPORT CorrectedMomentumSGD : Optimizer {
   struct Options {
     double lr = 0.01, momentum = 0.9;
     bool nesterov = false;
@@ -175,8 +165,7 @@ class CATENA_EXPORT CorrectedMomentumSGD : public Optimizer {
 
 // Adam with decoupled weight decay. States m, v.  (Loshchilov, Hutter: arXiv:1711.05101.) get_hyper("lr") returns
 // Adam's lr_t. TorchOptions are PyTorch's: AdamW(model, {.lr = 1e-3, .weight_decay = 0.1}).
-class CATENA_EXPORT AdamW : public Optimizer {
- public:
+struct CATENA_EXPORT AdamW : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0.01, eta = 1;
     AdamConvention convention = AdamConvention::pytorch;
@@ -195,8 +184,7 @@ class CATENA_EXPORT AdamW : public Optimizer {
 
 // AdamW whose denominator is the greatest v so far: never smaller again.  States m, v, vhat.  (Reddi et al.: On the
 // convergence of Adam and beyond, ICLR 2018.)
-class CATENA_EXPORT AMSGrad : public Optimizer {
- public:
+struct CATENA_EXPORT AMSGrad : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0, eta = 1;
     AdamConvention convention = AdamConvention::pytorch;
@@ -208,24 +196,21 @@ class CATENA_EXPORT AMSGrad : public Optimizer {
 // t)), both times alpha / initial_alpha: from Adam to SGD in the course of training. AMSBound has AMSGrad's
 // denominator. initial_alpha is alpha at the start, that of a parameter group for its parameters, unless given; a
 // schedule of alpha then scales the bounds as well. States m, v (and vhat).  (Luo et al.: arXiv:1902.09843.)
-class CATENA_EXPORT AdaBound : public Optimizer {
- public:
+struct CATENA_EXPORT AdaBound : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, final_lr = 0.1, gamma = 0.001, eps = 1e-8, weight_decay_rate = 0,
            initial_alpha = 0;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdaBound)
 };
-class CATENA_EXPORT AMSBound : public Optimizer {
- public:
+struct CATENA_EXPORT AMSBound : Optimizer {
   using Options = AdaBound::Options;
   CATENA_OPTIMIZER_CONSTRUCTORS(AMSBound)
 };
 
 // Adam whose adaptive rate is rectified by its variance, and which is a momentum method in the first steps.  Decay as
 // in PyTorch's AdamW. States m, v.  (Liu et al.: arXiv:1908.03265.)
-class CATENA_EXPORT RAdam : public Optimizer {
- public:
+struct CATENA_EXPORT RAdam : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
   };
@@ -234,8 +219,7 @@ class CATENA_EXPORT RAdam : public Optimizer {
 
 // m as in Adam;  u <- max(beta2 u, |g| + eps);  p <- p - alpha / (1 - beta1^t) m / u.  Decay as in PyTorch's AdamW.
 // States m, u.  (Kingma, Ba: arXiv:1412.6980, section 7.)
-class CATENA_EXPORT Adamax : public Optimizer {
- public:
+struct CATENA_EXPORT Adamax : Optimizer {
   struct Options {
     double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
   };
@@ -247,8 +231,7 @@ class CATENA_EXPORT Adamax : public Optimizer {
 // p <- p - eta (lr M (M^2 / (M^2 + rho s)) + weight_decay_rate p), where the quotient is limited to [0, 1], and
 // rho = min((1 - beta)^2 (1 - beta^2t) / ((1 - beta^t)^2 (1 - beta^2)), 0.9999).  States m, v.  (Balles, Hennig:
 // arXiv:1705.07774, in Chainer's form.)
-class CATENA_EXPORT MSVAG : public Optimizer {
- public:
+struct CATENA_EXPORT MSVAG : Optimizer {
   struct Options {
     double lr = 0.1, beta = 0.9, eta = 1, weight_decay_rate = 0;
   };
@@ -257,8 +240,7 @@ class CATENA_EXPORT MSVAG : public Optimizer {
 
 // p <- p - lr weight_decay_rate p - lr sign(beta1 m + (1 - beta1) g);  m <- beta2 m + (1 - beta2) g.  State m.  (Chen
 // et al.: arXiv:2302.06675.)
-class CATENA_EXPORT Lion : public Optimizer {
- public:
+struct CATENA_EXPORT Lion : Optimizer {
   struct Options {
     double lr = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay_rate = 0;
   };
@@ -272,8 +254,7 @@ class CATENA_EXPORT Lion : public Optimizer {
 // Adam's direction, scaled to the norm of the parameter:  m, v as in Adam;
 // u = (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps) + weight_decay_rate p;  p <- p - alpha (|p| / |u|) u, where
 // the quotient is 1 if a norm is 0.  States m, v.  (You et al.: arXiv:1904.00962.)
-class CATENA_EXPORT LAMB : public Optimizer {
- public:
+struct CATENA_EXPORT LAMB : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-6, weight_decay_rate = 0.01;
   };
@@ -288,8 +269,7 @@ class CATENA_EXPORT LAMB : public Optimizer {
 // the rate is relative to the root of the mean square of p. The last two axes are those of the matrix; a parameter of
 // rank 0 or 1 has moments of its elements.  States row and column (row alone for rank 0 and 1).  (Shazeer, Stern:
 // arXiv:1804.04235; the steps are those of PyTorch's Adafactor.)
-class CATENA_EXPORT Adafactor : public Optimizer {
- public:
+struct CATENA_EXPORT Adafactor : Optimizer {
   struct Options {
     double lr = 0.01;
     double beta2_decay = -0.8;  // beta2 = 1 - t^beta2_decay
@@ -311,8 +291,7 @@ class CATENA_EXPORT Adafactor : public Optimizer {
 // Axes after the first one are the columns. Parameters of rank 0 and 1 are updated as by AdamW with the rate adam_alpha
 // and the betas 0.9 and 0.95.  States m, v (empty for matrices).  (Jordan et al.,
 // https://kellerjordan.github.io/posts/muon.)
-class CATENA_EXPORT Muon : public Optimizer {
- public:
+struct CATENA_EXPORT Muon : Optimizer {
   struct Options {
     double lr = 0.02, momentum = 0.95, weight_decay_rate = 0.1, adam_alpha = 3e-4;
     bool nesterov = true;

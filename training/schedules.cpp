@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/lr_schedulers.h>
 #include <catena/training/stored_number.h>
 
 namespace training {
@@ -204,9 +205,57 @@ bool is_better(const PlateauOptions& o, double measure, double best) {
 
 }  // namespace
 
-internal::Plateau::Plateau(PlateauOptions o)
-    : options(std::move(o)),
-      best(options.maximize ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity()) {
+namespace {
+
+// The rate from which a cycle is computed.
+Optimizer& at_rate(Optimizer& optimizer, double lr) {
+  check<ValueError>(lr > 0, "OneCycleLR", "max_lr is ", lr, " and must be positive");
+  optimizer.set_lr(lr);
+  const std::string hyper = internal::hyper_to_set(optimizer, {}, "OneCycleLR");
+  for (ParamGroup& group : internal::groups_with(optimizer, hyper)) group.set_hyper(hyper, lr);
+  return optimizer;
+}
+
+}  // namespace
+
+OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
+    : Scheduler(at_rate(optimizer, o.max_lr),
+                schedules::one_cycle(o.total_steps, {.warmup = o.pct_start,
+                                                     .start_factor = 1 / o.div_factor,
+                                                     .end_factor = 1 / (o.div_factor * o.final_div_factor)})) {}
+
+SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o)
+    : Scheduler(
+          [&]() -> Optimizer& {
+            check<ValueError>(!schedulers.empty(), "SequentialLR", "there are no schedulers");
+            for (const Scheduler& s : schedulers)
+              check<ValueError>(s.optimizer_ == &optimizer, "SequentialLR", "a scheduler is not of this optimizer");
+            // The schedulers have set the rate; that of before is the base of all of them.
+            const Scheduler& first = schedulers.front();
+            optimizer.set_hyper(first.hyper_, first.base_);
+            for (auto [group, base] : first.groups_) group.set_hyper(first.hyper_, base);
+            return optimizer;
+          }(),
+          [&] {
+            const std::size_t n = schedulers.size();
+            check<ValueError>(o.milestones.size() + 1 == n, "SequentialLR", o.milestones.size(),
+                              " milestones are given for ", n, " schedulers; there must be one less");
+            std::vector<std::pair<Schedule, double>> parts;
+            double begin = 0;
+            for (std::size_t i = 0; i < n; ++i) {
+              const double end = i + 1 < n ? o.milestones[i] : begin;
+              parts.emplace_back(schedulers[i].schedule_, end - begin);
+              begin = end;
+            }
+            return schedules::sequence(std::move(parts));
+          }(),
+          schedulers.empty() ? std::string() : schedulers.front().hyper_) {}
+
+internal::Plateau::Plateau(PlateauOptions o) : options(std::move(o)) {
+  check<ValueError>(options.mode == "min" || options.mode == "max", "PlateauOptions", "mode is \"", options.mode,
+                    "\" and must be \"min\" or \"max\"");
+  options.maximize = options.maximize || options.mode == "max";
+  best = options.maximize ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   check<ValueError>(options.factor > 0 && options.factor < 1, "PlateauOptions", "factor is ", options.factor,
                     " and must be between 0 and 1");
 }

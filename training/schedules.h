@@ -67,11 +67,13 @@ class CATENA_EXPORT Scheduler {
   Scheduler(ParamGroup group, Schedule schedule, std::string hyper = {});
   void step();
   double value() const;
+  std::vector<double> get_last_lr() const { return {value()}; }  // PyTorch's name, of the optimizer's own value
   std::int64_t t() const noexcept { return t_; }
   // "t", "base" and "bases/<group>"; loading sets the values.
   void serialize(Serializer& s);
 
  private:
+  friend struct SequentialLR;
   void set();
   Optimizer* optimizer_;  // null if a group is scheduled alone
   Schedule schedule_;
@@ -82,6 +84,7 @@ class CATENA_EXPORT Scheduler {
 };
 
 struct PlateauOptions {
+  std::string mode = "min";    // PyTorch's option: "max" is maximize = true; ValueError for others
   bool maximize = false;       // whether a greater measure is better
   double factor = 0.1;         // of the value, when the measure has not improved
   std::int64_t patience = 10;  // number of steps without improvement that are allowed

@@ -22,8 +22,7 @@
 
 namespace training {
 
-using nn::Observation;
-using nn::Reporter;
+using nn::DictSummary, nn::Observation, nn::report, nn::Reporter;
 
 class CATENA_EXPORT Trainer {
  public:

@@ -23,10 +23,10 @@ namespace training {
 // one iteration passes several). It has no state: a resumed run fires at the same iterations.
 class CATENA_EXPORT ManualScheduleTrigger : public Trigger {
  public:
-  ManualScheduleTrigger(std::vector<double> points, Unit unit) : points_(std::move(points)), unit_(unit) {}
-  ManualScheduleTrigger(double point, Unit unit) : ManualScheduleTrigger(std::vector<double>{point}, unit) {}
+  ManualScheduleTrigger(std::vector<double> points, UnitName unit) : points_(std::move(points)), unit_(unit) {}
+  ManualScheduleTrigger(double point, UnitName unit) : ManualScheduleTrigger(std::vector<double>{point}, unit) {}
   template <class T>
-  ManualScheduleTrigger(const std::vector<T>& points, Unit unit) requires std::is_arithmetic_v<T>
+  ManualScheduleTrigger(const std::vector<T>& points, UnitName unit) requires std::is_arithmetic_v<T>
       : ManualScheduleTrigger(std::vector<double>(points.begin(), points.end()), unit) {}
   bool operator()(Trainer& trainer) override;
   const std::vector<double>& points() const noexcept { return points_; }

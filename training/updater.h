@@ -61,45 +61,39 @@ class CATENA_EXPORT Updater {
   virtual bool is_new_epoch() const = 0;
 };
 
+struct StandardUpdaterOptions {
+  Converter converter = default_converter;
+  DeviceId device = {};  // the device to which models and batches are moved
+  // Default: the call of the optimizer's target. No gradient is computed for arguments that it releases.
+  LossFunction loss_func = {};
+  // float16 or bfloat16: the loss is computed within autograd::autocast(*autocast). float16 needs
+  // optimizer.loss_scaling() as well.
+  std::optional<autograd::Dtype> autocast = {};
+  // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured
+  // as a graph, and further updates with batches of that shape replay it. Batches of another shape (a short last one)
+  // are processed as without the option. After a watched object was replaced (a parameter's array, a state, a hook,
+  // the mode `train`, a seed), two ordinary updates precede the new capture. Results are bit-identical. Host code of
+  // the model, the loss and hooks runs only in updates that are not replayed, so a step must not depend on it:
+  // reported numbers are those of the capture (reported arrays are current), variables stored in the model
+  // (Classifier::loss) are those of the last update that was not replayed, and recurrent state does not continue from
+  // batch to batch. RuntimeError if the step contains work that cannot be captured. On other devices the option has
+  // no effect.
+  bool capture = false;
+  // Number of batches whose gradients are averaged in one update: each loss is divided by it. An iteration is an
+  // update. So large batches are trained in the memory of small ones. ValueError below 1, and with `capture`.
+  std::int64_t accumulate = 1;
+};
+
 // Takes a batch, computes the loss and its gradients, and lets the optimizer update the model.
 class CATENA_EXPORT StandardUpdater : public Updater {
  public:
-  struct Options {
-    Converter converter = default_converter;
-    DeviceId device = {};  // the device to which models and batches are moved
-    // Default: the call of the optimizer's target. No gradient is computed for arguments that it releases.
-    LossFunction loss_func = {};
-    // float16 or bfloat16: the loss is computed within autograd::autocast(*autocast). float16 needs
-    // optimizer.loss_scaling() as well.
-    std::optional<autograd::Dtype> autocast = {};
-    // On CUDA, update() becomes one launch: after two ordinary updates with batches of one shape, the third is captured
-    // as a graph, and further updates with batches of that shape replay it. Batches of another shape (a short last one)
-    // are processed as without the option. After a watched object was replaced (a parameter's array, a state, a hook,
-    // the mode `train`, a seed), two ordinary updates precede the new capture. Results are bit-identical. Host code of
-    // the model, the loss and hooks runs only in updates that are not replayed, so a step must not depend on it:
-    // reported numbers are those of the capture (reported arrays are current), variables stored in the model
-    // (Classifier::loss) are those of the last update that was not replayed, and recurrent state does not continue from
-    // batch to batch. RuntimeError if the step contains work that cannot be captured. On other devices the option has
-    // no effect.
-    bool capture = false;
-    // Number of batches whose gradients are averaged in one update: each loss is divided by it. An iteration is an
-    // update. So large batches are trained in the memory of small ones. ValueError below 1, and with `capture`.
-    std::int64_t accumulate = 1;
-  };
-  StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options);
-  StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer)
-      : StandardUpdater(std::move(iterator), std::move(optimizer), Options{}) {}
+  using Options = StandardUpdaterOptions;
+  StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options = {});
   // Several have names, for get_iterator() and get_optimizer(); a single one is named "main":
   //   StandardUpdater(iterator, {{"gen", gen_optimizer}, {"dis", dis_optimizer}})
-  StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options);
-  StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers)
-      : StandardUpdater(std::move(iterators), std::move(optimizers), Options{}) {}
-  StandardUpdater(Held<Iterator> iterator, HeldMap<Optimizer> optimizers, Options options);
-  StandardUpdater(Held<Iterator> iterator, HeldMap<Optimizer> optimizers)
-      : StandardUpdater(std::move(iterator), std::move(optimizers), Options{}) {}
-  StandardUpdater(HeldMap<Iterator> iterators, Held<Optimizer> optimizer, Options options);
-  StandardUpdater(HeldMap<Iterator> iterators, Held<Optimizer> optimizer)
-      : StandardUpdater(std::move(iterators), std::move(optimizer), Options{}) {}
+  StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options = {});
+  StandardUpdater(Held<Iterator> iterator, HeldMap<Optimizer> optimizers, Options options = {});
+  StandardUpdater(HeldMap<Iterator> iterators, Held<Optimizer> optimizer, Options options = {});
 
   void update() final;
   virtual void update_core();

@@ -125,6 +125,9 @@ template <Variable (*body)(const Variable& x0, const Variable& x1, const Average
 // "sum").
 inline constexpr MeanErrorFunction<internal::mean_absolute_error> mean_absolute_error;
 inline constexpr MeanErrorFunction<internal::mean_squared_error> mean_squared_error;
+// PyTorch's names.
+inline constexpr auto& l1_loss = mean_absolute_error;
+inline constexpr auto& mse_loss = mean_squared_error;
 
 struct HuberOptions {
   std::string reduce = "sum_along_second_axis";  // or "no", "mean", "sum"

@@ -47,6 +47,15 @@ struct CrossEntropyOptions {
 // softmax_cross_entropy with PyTorch's names and meaning of the options. ValueError for another reduction.
 CATENA_EXPORT Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& options = {});
 
+// A loss with its options, as PyTorch's modules: CrossEntropyLoss criterion({.label_smoothing = 0.1}); criterion(y, t).
+template <class O, Variable (*loss)(const Variable&, const Variable&, const O&)> struct LossModule {
+  explicit LossModule(O o = {}) : options(std::move(o)) {}
+  Variable operator()(const Variable& x, const Variable& t) const { return loss(x, t, options); }
+  O options;
+};
+using BCEWithLogitsLoss = LossModule<BinaryCrossEntropyOptions, binary_cross_entropy_with_logits>;
+using CrossEntropyLoss = LossModule<CrossEntropyOptions, cross_entropy>;
+
 struct KLDivOptions {
   std::string reduce = "mean";  // over all elements; "batchmean" (the divergence): by the length of axis 0; "sum", "no"
   bool log_target = false;      // p are logarithms

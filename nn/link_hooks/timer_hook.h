@@ -24,6 +24,7 @@ class CATENA_EXPORT TimerHook : public LinkHook {
   void forward_preprocess(Link& link, const Variables& args) override;
   void forward_postprocess(Link& link, const Variables& args, const Variables& outputs) override;
   void failed(Link& link) noexcept override;
+  [[nodiscard]] LinkHookScope scope() { return LinkHookScope(*this); }  // of all links that the thread calls
 
   // Classes of links and seconds, in the order in which the calls ended.
   const std::vector<std::pair<std::string, double>>& call_history() const noexcept { return call_history_; }
@@ -50,3 +51,7 @@ class CATENA_EXPORT TimerHook : public LinkHook {
 };
 
 }  // namespace nn::link_hooks
+
+namespace nn {
+using link_hooks::TimerHook;
+}

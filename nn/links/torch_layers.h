@@ -31,8 +31,7 @@ struct Conv2dOptions {
   bool bias = true;
 };
 // Convolution2D. Conv2d(3, 64, 3, {.padding = 1}), Conv2d(3, 64, 3, 1, 1)
-class CATENA_EXPORT Conv2d : public Convolution2D {
- public:
+struct CATENA_EXPORT Conv2d : Convolution2D {
   using Options = Conv2dOptions;
   Conv2d(int in, int out, Pair kernel, const Options& o = {})
       : Convolution2D(
@@ -44,8 +43,7 @@ class CATENA_EXPORT Conv2d : public Convolution2D {
 };
 
 // Deconvolution2D.
-class CATENA_EXPORT ConvTranspose2d : public Deconvolution2D {
- public:
+struct CATENA_EXPORT ConvTranspose2d : Deconvolution2D {
   using Options = Conv2dOptions;
   ConvTranspose2d(int in, int out, Pair kernel, const Options& o = {})
       : Deconvolution2D(
@@ -63,8 +61,7 @@ struct ConvOptions {
   bool bias = true;
 };
 namespace internal {
-template <int axes> class ConvOf : public ConvolutionND {
- public:
+template <int axes> struct ConvOf : ConvolutionND {
   using Options = ConvOptions;
   ConvOf(int in, int out, const Lengths& kernel, const Options& o = {})
       : ConvolutionND(axes, in, out, kernel,
@@ -85,8 +82,7 @@ struct BatchNormOptions {
   bool affine = true;
 };
 // BatchNormalization over all axes but that of the channels.
-class CATENA_EXPORT BatchNorm2d : public BatchNormalization {
- public:
+struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
   using Options = BatchNormOptions;
   explicit BatchNorm2d(int size, const Options& o = {})
       : BatchNormalization(size, BatchNormalizationLinkOptions{.decay = 1 - o.momentum,

@@ -5,6 +5,8 @@
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/keys_below.h>
+#include <catena/nn/serializers/safetensors.h>
+#include <catena/nn/serializers/torch.h>
 
 namespace nn {
 
@@ -59,6 +61,57 @@ StateDict internal::state_of(const serializers::DictionarySerializer& s) {
     else state[e.key] = autograd::from_host(e.bytes.data(), e.shape, e.dtype, autograd::Device{});
   }
   return state;
+}
+
+// ---- files --------------------------------------------------------------------------------------
+namespace {
+
+// The entries of a StateDict, as an object that a serializer saves and loads.
+struct Entries {
+  StateDict state = {};
+  void serialize(Serializer& s) {
+    if (s.is_writer()) {
+      for (auto& [key, array] : state) s(key, array);
+      for (auto& [key, text] : state.texts) s(key, text);
+      return;
+    }
+    for (const std::string& key : s.keys()) {
+      const std::string descr = s.stored(key)->descr;
+      if (descr.starts_with("|S") || descr.starts_with("<U")) s(key, state.texts[key]);
+      else s(key, state[key]);
+    }
+  }
+};
+
+StateDict state_from(serializers::ArrayMap&& arrays) {
+  StateDict state;
+  state.merge(arrays);
+  return state;
+}
+
+}  // namespace
+
+void save_file(const StateDict& state, const std::string& filename) {
+  Entries entries{state};
+  serializers::save_safetensors(filename, entries);
+}
+StateDict load_file(const std::string& filename) { return state_from(serializers::read_safetensors(filename)); }
+
+void save(const StateDict& state, const std::string& filename) {
+  if (filename.ends_with(".safetensors")) return save_file(state, filename);
+  catena::check<catena::ValueError>(filename.ends_with(".npz"), "save", "the file \"", filename,
+                                    "\" would have another format; write \".safetensors\", which PyTorch's users read ",
+                                    "as well, or \".npz\"");
+  Entries entries{state};
+  serializers::save_npz(filename, entries);
+}
+
+StateDict load(const std::string& filename) {
+  if (filename.ends_with(".safetensors")) return load_file(filename);
+  if (filename.ends_with(".pt") || filename.ends_with(".pth")) return state_from(serializers::read_torch(filename));
+  Entries entries;
+  serializers::load_npz(filename, entries);
+  return std::move(entries.state);
 }
 
 StateDict Link::state_dict() try { return nn::state_dict(*this); } catch (...) {

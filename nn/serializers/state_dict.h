@@ -59,4 +59,13 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
   return s.load(object);
 }
 
+// Writes the arrays to a file, as safetensors or npz by the end of its name: save(model.state_dict(), "m.safetensors").
+// ValueError for another one, such as .pt; TypeError for texts in a safetensors file.
+CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
+// Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
+CATENA_EXPORT StateDict load(const std::string& filename);
+// The names of Python's safetensors, whose files may have any name.
+CATENA_EXPORT void save_file(const StateDict& state, const std::string& filename);
+CATENA_EXPORT StateDict load_file(const std::string& filename);
+
 }  // namespace nn

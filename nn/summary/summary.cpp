@@ -150,6 +150,10 @@ ModelSummary summary(Link& model, const Variables& inputs, const SummaryOptions&
       model, [&] { model.call(inputs); }, o);
 }
 
+ModelSummary summary(Link& model, std::initializer_list<catena::Integer> shape, const SummaryOptions& o) {
+  return summary(model, Variables{Variable(autograd::zeros(Shape(shape), Dtype::float32, model.device()))}, o);
+}
+
 ModelSummary summary(Link& model, const SummaryOptions& o) { return summary_of(model, {}, o.max_depth); }
 
 }  // namespace nn

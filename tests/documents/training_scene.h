@@ -1,5 +1,4 @@
-// The variables that the statements of training_spellings.tsv use, and functions for their checks, which compute with
-// arrays alone.
+// The variables that the statements of training_spellings.tsv use.
 #pragma once
 
 #include <cmath>
@@ -7,13 +6,9 @@
 #include <filesystem>
 #include <string>
 
-#include <catena/catena.h>
+#include "training_checks.h"
 
 namespace spellings {
-
-// Fails the row with the text of the condition.
-void check(bool holds, const char* condition);
-#define CHECK(...) ::spellings::check(bool(__VA_ARGS__), #__VA_ARGS__)
 
 struct Mlp : nn::Chain {
   nn::Linear l1{4, 16}, l2{16, 3};
@@ -28,14 +23,6 @@ struct Mlp : nn::Chain {
   }
 };
 
-// The values of an array or a variable.
-template <class A> nd::Array values(const A& a) {
-  if constexpr (requires { a.data().is_null(); }) return nd::Array(a.data()).astype(nd::float64);
-  else return nd::Array(a).astype(nd::float64);
-}
-template <class A, class B> bool close(const A& a, const B& b, double tolerance = 1e-5) {
-  return a.shape() == b.shape() && bool((nd::absolute(a - b) <= tolerance).all());
-}
 // The output of two layers with relu between them, of parameters W1, b1, W2, b2.
 template <class Model> nd::Array output_of(const Model& model, const nd::Array& x) {
   const auto p = model.params();
@@ -83,11 +70,24 @@ struct Scene {
   auto& [x, t, images, dataset, model, opt, classifier, opt_classifier, trainer, path, directory, seen, rows, count, \
          total, first_W, first_grad]
 
-struct Row {
-  const char* name;
-  void (*run)(Scene& scene);
-};
-extern const Row kRows[];
-extern const int kNumRows;
+inline Scene::Scene(const std::string& folder)
+    : x((autograd::seed(3), nd::random::seed(3), nd::random::standard_normal({8, 4}, nd::float32))),
+      t(nd::array({0, 1, 2, 0, 1, 2, 0, 1})),
+      images(nd::random::standard_normal({8, 1, 28, 28}, nd::float32)),
+      dataset(x, t),
+      opt(0.001),
+      classifier(Mlp{}),
+      opt_classifier(0.001),
+      trainer(training::StandardUpdater(training::SerialIterator(dataset, 4),
+                                        (opt_classifier.setup(classifier), opt_classifier)),
+              {1, training::epoch}, folder),
+      path(folder + "/file"),
+      directory(folder) {
+  std::filesystem::create_directories(folder);
+  opt.setup(model);
+  nn::softmax_cross_entropy(model(x), t).backward();
+  first_W = values(model.l1.W).copy();
+  first_grad = values(model.l1.W.grad()).copy();
+}
 
 }  // namespace spellings

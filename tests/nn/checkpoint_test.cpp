@@ -56,6 +56,14 @@ BOOST_AUTO_TEST_CASE(parts_are_computed_again) {
   check({}, {1, 1, 1, 1, 1});
   check({.segments = 2}, {2, 2, 2, 1, 1});  // 5 and 5 elements: the third link is in the first part
   check({.segments = 10}, {2, 2, 2, 2, 2});
+  // The whole as one function, under the names of PyTorch and Chainer.
+  const auto whole = [&](const Variable& x) { return net(x); };
+  for (const bool torch : {true, false}) {
+    const std::vector<Array> result =
+        run([&](const Variable& x) { return torch ? nn::utils::checkpoint(whole, x) : nn::forget(whole, x); });
+    for (std::size_t i = 0; i < expected.size(); ++i) BOOST_TEST(same_bits(result[i], expected[i]));
+    BOOST_TEST(calls() == (std::vector<int>{2, 2, 2, 2, 2}), boost::test_tools::per_element());
+  }
   check({.keep = [](std::int64_t i, const auto&) { return i == 3; }}, {2, 2, 1, 1, 1});
   check({.keep = [](std::int64_t, const nn::Sequential::Element& e) { return e.is_link(); }}, {2, 2, 2, 2, 2});
   check({.keep = [](std::int64_t, const auto&) { return false; }}, {1, 1, 1, 1, 1});

@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(times) {
   hooks::TimerHook timer;
   TinyMLP model;
   {
-    const nn::LinkHookScope scope(timer);
+    const auto scope = timer.scope();
     model.call({input()});
     model.l1(input());
     BOOST_CHECK_THROW(model.l2(input()), catena::InvalidType);

@@ -242,7 +242,7 @@ BOOST_AUTO_TEST_CASE(variables_and_links_have_the_names_of_the_members) {
   BOOST_TEST(shared.scale.name() == "mine");
   BOOST_TEST(shared.second.name() == "second");
   nn::Chain parent;
-  Leaf& child = parent.add_link("child", i.first);
+  Leaf& child = parent.add_link("child", Leaf(i.first));
   BOOST_TEST(child.name() == "child");
   BOOST_TEST(nn::copy(child).name().empty());
   nn::ChainList list(nn::Linear(2), nn::Linear(3));

@@ -59,6 +59,17 @@ BOOST_AUTO_TEST_CASE(observers_give_prefixes) {
   BOOST_TEST(has(message_of<catena::KeyError>([&] { seen.at("nothing"); }), "main/left/accuracy"));
 }
 
+BOOST_AUTO_TEST_CASE(observers_that_are_objects) {
+  const TinyMLP model;
+  Reporter r;
+  r.add_observer("main", model);
+  Observation seen;
+  const Reporter::Scope scope = r.scope(seen);
+  nn::report({{"loss", 2.0}, {"accuracy", 0.5}}, model);
+  BOOST_TEST(seen.at("main/loss").value() == 2);
+  BOOST_TEST(seen.at("main/accuracy").value() == 0.5);
+}
+
 // One call for several values, as in report({'loss': loss, 'accuracy': accuracy}, self).
 BOOST_AUTO_TEST_CASE(several_values_at_once) {
   TinyMLP model;

@@ -126,4 +126,39 @@ BOOST_AUTO_TEST_CASE(members_of_links) {
     BOOST_TEST(message_of<catena::ValueError>([&] { net.to(text); }).find("cuda:1") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(files) {
+  const TemporaryFolder folder("state_dict");
+  Net net(4);
+  net.bn.N = 5;
+  const nn::StateDict state = net.state_dict();
+  for (const char* name : {"m.npz", "m.safetensors"}) {
+    const std::string path = folder / name;
+    nn::save(state, path);
+    const nn::StateDict read = nn::load(path);
+    BOOST_TEST(read.size() == state.size());
+    for (const auto& [key, array] : state) {
+      BOOST_TEST(read.at(key).dtype() == array.dtype());
+      BOOST_TEST((read.at(key).shape() == array.shape()));
+      BOOST_TEST(autograd::to_vector<double>(read.at(key)) == autograd::to_vector<double>(array),
+                 boost::test_tools::per_element());
+    }
+    Net other(4);
+    BOOST_TEST(other.load_state_dict(read).is_complete());
+    BOOST_TEST(of(other.l2.W) == of(net.l2.W), boost::test_tools::per_element());
+  }
+  nn::save_file(state, folder / "any name");
+  BOOST_TEST(nn::load_file(folder / "any name").size() == state.size());
+  // Texts, in files that can have them.
+  Texts texts{"a name", "", 3};
+  const nn::StateDict with_texts = nn::state_dict(texts);
+  nn::save(with_texts, folder / "t.npz");
+  BOOST_TEST(nn::load(folder / "t.npz").texts.at("name") == "a name");
+  BOOST_TEST(nn::load(folder / "t.npz").texts.at("empty").empty());
+  BOOST_CHECK_THROW(nn::save(with_texts, folder / "t.safetensors"), catena::TypeError);
+  const std::string message = message_of<catena::ValueError>([&] { nn::save(state, folder / "m.pt"); });
+  BOOST_TEST(message.find("write \".safetensors\"") != message.npos);
+  BOOST_CHECK_THROW(nn::load(folder / "none.npz"), catena::IOError);
+  BOOST_CHECK_THROW(nn::load(folder / "none.pt"), catena::IOError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -168,6 +168,12 @@ BOOST_AUTO_TEST_CASE(calls_and_options) {
     Variable operator()(const Variable& a, const Variable& b) { return l(a + b); }
   } two;
   BOOST_TEST(nn::summary(two, {x, x}).rows[0].output_shapes[0] == Shape({4, 3}));
+  // Of an input of this shape.
+  nn::Sequential net(nn::Linear(3, 8), nn::Linear(8, 2));
+  const nn::ModelSummary of_shape = nn::summary(net, {5, 3}, {.max_depth = 0});
+  BOOST_TEST(of_shape.rows.size() == 1u);
+  BOOST_TEST(of_shape.rows[0].output_shapes[0] == Shape({5, 2}));
+  BOOST_TEST(of_shape.num_params == 50);
 }
 
 // Shared parameters count once.

@@ -318,6 +318,19 @@ BOOST_AUTO_TEST_CASE(losses_of_16_bit_inputs_are_float32_in_a_scope_of_autocast)
   for (const Variable& loss : losses()) BOOST_TEST(loss.dtype() == Dtype::float32);
 }
 
+BOOST_AUTO_TEST_CASE(losses_with_their_options) {
+  const Variable x(spread({4, 3})), t(zeros({4}, Dtype::int32)), p(ones({4, 3}, x.dtype()));
+  const auto same = [](const Variable& a, const Variable& b) {
+    BOOST_TEST(to_vector<double>(a.data()) == to_vector<double>(b.data()), boost::test_tools::per_element());
+  };
+  same(nn::CrossEntropyLoss()(x, t), nn::cross_entropy(x, t));
+  same(nn::CrossEntropyLoss({.label_smoothing = 0.1, .reduction = "sum"})(x, t),
+       nn::cross_entropy(x, t, {.label_smoothing = 0.1, .reduction = "sum"}));
+  same(nn::BCEWithLogitsLoss({.reduce = "no"})(x, p), nn::binary_cross_entropy_with_logits(x, p, "no"));
+  same(nn::mse_loss(x, p), nn::mean_squared_error(x, p));
+  same(nn::l1_loss(x, p, "sum"), nn::mean_absolute_error(x, p, "sum"));
+}
+
 BOOST_AUTO_TEST_CASE(labels_of_sequences_one_after_the_other) {
   const Variable x(spread({5, 3, 4}));
   const Array lengths = array(std::vector<std::int32_t>{2, 0, 1}, {3});

@@ -81,6 +81,12 @@ BOOST_AUTO_TEST_CASE(dtypes_and_lists) {
     BOOST_TEST((p.W.grad().dtype() == t));
     BOOST_TEST(values(autograd::astype(p.W.grad(), Dtype::float32))[1] == 3.5);
   }
+  // PyTorch's names.
+  Params torch = with_grads({3, 4}, {0, 0});
+  BOOST_TEST(nn::utils::clip_grad_norm_(torch.parameters(), 1, {.norm_type = 1}) == 7);
+  BOOST_TEST(values(torch.W.grad())[0] == 3.0 / 7, boost::test_tools::tolerance(1e-6));
+  nn::utils::clip_grad_value_(torch, 0.5);
+  BOOST_TEST(values(torch.W.grad())[1] == 0.5);
   // Of two parameters with one gradient, each gets its own.
   Params p = with_grads({3, 4}, {3, 4});
   p.b.set_grad(p.W.grad());

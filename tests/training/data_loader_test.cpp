@@ -134,7 +134,49 @@ BOOST_AUTO_TEST_CASE(parts_of_data_sets) {
                random_split(data, {5, 2});
              }).find("7, but there are 8") != std::string::npos);
   BOOST_CHECK_THROW(random_split(data, {9, -1}), catena::ValueError);
+  BOOST_TEST(ConcatDataset({data, Tens(3), data}).size() == 19);
   BOOST_CHECK_THROW(random_split(data, {8}, std::uint64_t(1) << 32), catena::ValueError);
+}
+
+// torch.utils.data.random_split rounds the sizes down and gives the first parts one example more each.
+BOOST_AUTO_TEST_CASE(parts_by_fractions) {
+  const auto sizes = [](std::int64_t n, const std::vector<double>& fractions) {
+    std::vector<std::int64_t> result;
+    for (const DatasetPtr& part : random_split(Tens(n), fractions)) result.push_back(part->size());
+    return result;
+  };
+  BOOST_TEST((sizes(8, {0.75, 0.25}) == std::vector<std::int64_t>{6, 2}));
+  BOOST_TEST((sizes(11, {0.3, 0.3, 0.4}) == std::vector<std::int64_t>{4, 3, 4}));
+  BOOST_TEST((sizes(10, {0.25, 0.25, 0.25, 0.25}) == std::vector<std::int64_t>{3, 3, 2, 2}));
+  BOOST_TEST((sizes(3, {0, 1}) == std::vector<std::int64_t>{0, 3}));
+  const Tens data(8);
+  auto [train, valid] = random_split(data, {0.75, 0.25}, {.seed = 9});
+  auto [same_train, same_valid] = random_split(data, {6, 2}, 9);
+  for (std::int64_t i = 0; i < 6; ++i)
+    BOOST_TEST(autograd::to_vector<double>(train->get_example(i).values[0]) ==
+                   autograd::to_vector<double>(same_train->get_example(i).values[0]),
+               boost::test_tools::per_element());
+  BOOST_TEST(valid->size() == same_valid->size());
+  BOOST_CHECK_THROW(random_split(data, {0.5, 0.25}), catena::ValueError);
+  BOOST_CHECK_THROW(random_split(data, {1.5, -0.5}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(samplers) {
+  const Tens data(8);
+  for (const int workers : {0, 2}) {
+    DataLoader loader(
+        data, {.batch_size = 2, .sampler = SubsetRandomSampler({5, 1, 7}, {.shuffle = false}), .num_workers = workers});
+    BOOST_TEST(loader.size() == 2);
+    for (int k = 0; k < 2; ++k) BOOST_TEST((sweep(loader) == std::vector<Numbers>{{5, 1}, {7}}));
+    DataLoader dropping(data, {.batch_size = 2,
+                               .sampler = SubsetRandomSampler({5, 1, 7}, {.shuffle = false}),
+                               .num_workers = workers,
+                               .drop_last = true});
+    BOOST_TEST(dropping.size() == 1);
+    BOOST_TEST((sweep(dropping) == std::vector<Numbers>{{5, 1}}));
+  }
+  BOOST_CHECK_THROW(DataLoader(data, {.shuffle = true, .sampler = SequentialSampler()}), catena::ValueError);
+  BOOST_CHECK_THROW(DataLoader(data, {.sampler = SubsetRandomSampler({8})}).begin(), catena::IndexError);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {

@@ -62,6 +62,25 @@ BOOST_AUTO_TEST_CASE(tuple_dataset) {
   BOOST_TEST(has(message_of<catena::ValueError>([] { TupleDataset({floats({1}, {1}), ints({1, 2})}); }), "1 and 2"));
 }
 
+BOOST_AUTO_TEST_CASE(examples_of_tuples_and_by_name) {
+  const Example tuple(std::tuple(floats({1, 2}, {2}), 3, 0.5));
+  BOOST_TEST(tuple.values.size() == 3u);
+  BOOST_TEST(values(tuple.values[0])[1] == 2);
+  BOOST_TEST((tuple.values[1].dtype() == Dtype::int64));
+  BOOST_TEST(values(tuple.values[2])[0] == 0.5);
+  const TupleDataset pairs(floats({1, 2, 3}, {3}), ints({7, 8, 9}));
+  const TransformDataset doubled(pairs, [](auto example) {
+    auto [x, t] = example;
+    return std::tuple(x * 2, t);
+  });
+  BOOST_TEST(values(doubled[1].values[0])[0] == 4);
+  BOOST_TEST(values(doubled[1].values[1])[0] == 8);
+  const DictDataset named({{"x", floats({1, 2, 3}, {3})}, {"t", ints({7, 8, 9})}});
+  BOOST_TEST(values(named[2]["t"])[0] == 9);
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { named[2]["y"]; }), "there is no component y (there are: x, t)"));
+  BOOST_CHECK_THROW(pairs[0]["x"], catena::KeyError);
+}
+
 BOOST_AUTO_TEST_CASE(arrays_of_a_tuple_dataset_by_position) {
   const Array x = floats({1, 2, 3}, {3}), t = ints({7, 8, 9});
   const TupleDataset d(x, t);

@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(evaluator) {
   Evaluator evaluator(it, model, {.eval_hook = [&](Evaluator&) { ++hooks; }});
   const Array average = autograd::copy(model.predictor.bn.avg_mean.array());
   const autograd::Generator before = autograd::default_generator();
-  const Observation first = evaluator(), second = evaluator();
+  const Observation first = evaluator(), second = evaluator.evaluate();
   BOOST_TEST(hooks == 2);
   // No dropout and no batch statistics: equal results, nothing drawn, nothing moved, no graph.
   BOOST_TEST(first.at("main/loss").value() == second.at("main/loss").value());

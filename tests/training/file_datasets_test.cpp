@@ -15,6 +15,7 @@
 #include <catena/training/datasets.h>
 #include <catena/training/iterator.h>
 #include <catena/training/parallel/iterators.h>
+#include <catena/training/transforms.h>
 
 using namespace test;
 using namespace training;
@@ -78,6 +79,10 @@ BOOST_AUTO_TEST_CASE(folders_of_images) {
   BOOST_CHECK_THROW(images[4], catena::IndexError);
   const ImageFolder other(folder.path.string(), {.dtype = Dtype::float64, .label_dtype = Dtype::int64});
   BOOST_TEST((other[0].values[0].dtype() == Dtype::float64 && other[0].values[1].dtype() == Dtype::int64));
+
+  const ImageFolder small(folder.path.string(), {.transform = transforms::Resize({4, 5})});
+  BOOST_TEST((small[3].values[0].shape() == Shape{3, 4, 5}));
+  BOOST_TEST(values(small[3].values[1])[0] == 2);
 
   write_file(folder / "c/z.png", "damaged");
   says("z.png", [&] { images[3]; });

@@ -43,6 +43,41 @@ struct Valley : nn::Link {
 
 BOOST_AUTO_TEST_SUITE(lbfgs)
 
+// A closure that computes the gradients goes the same steps, with as many calls.
+BOOST_AUTO_TEST_CASE(closures) {
+  Valley a(Dtype::float64), b(Dtype::float64);
+  LBFGS updated({.max_iter = 30, .strong_wolfe = true}), stepped(b.params(), {.max_iter = 30, .strong_wolfe = true});
+  updated.setup(a);
+  int calls = 0;
+  for (int k = 0; k < 2; ++k) {
+    const double loss = updated.update([&] { return a(); });
+    BOOST_TEST(loss == stepped.step([&] {
+      ++calls;
+      stepped.zero_grad();
+      const Variable y = b();
+      y.backward();
+      return y;
+    }));
+  }
+  BOOST_TEST(calls == updated.evaluations());
+  BOOST_TEST(autograd::to_vector<double>(a.p.data()) == autograd::to_vector<double>(b.p.data()),
+             boost::test_tools::per_element());
+  // Gradients that the closure keeps from the call before count, too.
+  Valley c(Dtype::float64);
+  LBFGS of_model(c, {.max_iter = 1});
+  of_model.step([&] {
+    c().backward();
+    c().backward();
+    return c();
+  });
+  BOOST_TEST(c.p.grad().size() == 2);
+  // Twice the gradient of the function at the start.
+  const double x = double(-1.2f), c2 = 1 - x * x;
+  const std::vector<double> g = autograd::to_vector<double>(c.p.grad());
+  BOOST_TEST(std::abs(g[0] - 2 * (-2 * (1 - x) - 400 * x * c2)) < 1e-9);
+  BOOST_TEST(std::abs(g[1] - 2 * 200 * c2) < 1e-9);
+}
+
 BOOST_AUTO_TEST_CASE(steps_of_pytorch) {
   const auto golden = Golden::open("torch_lbfgs");
   golden.for_each([&](const json& c) -> std::string {

@@ -86,6 +86,77 @@ BOOST_AUTO_TEST_CASE(a_plateau_and_the_rate_of_adam) {
   BOOST_TEST(adam.get_hyper("alpha") == 0.125);
 }
 
+// The formula of torch.optim.lr_scheduler.OneCycleLR, whose phases end with the steps pct_start total_steps - 1 and
+// total_steps - 1.
+BOOST_AUTO_TEST_CASE(one_cycle) {
+  const auto wave = [](double from, double to, double part) {
+    return to + (from - to) / 2 * (1 + std::cos(std::numbers::pi * part));
+  };
+  check([](SGD& o) { return OneCycleLR(o, {.max_lr = 2, .total_steps = 31}); },
+        [&](int step) {
+          const double top = 0.3 * 31 - 1;
+          return 2 * (step < top ? wave(2.0 / 25, 2, step / top) : wave(2, 2e-4 / 25, (step - top) / (30 - top)));
+        });
+  check(
+      [](SGD& o) {
+        return OneCycleLR(o,
+                          {.max_lr = 1, .total_steps = 31, .pct_start = 0.5, .div_factor = 4, .final_div_factor = 10});
+      },
+      [&](int step) {
+        const double top = 0.5 * 31 - 1;
+        return 2 * (step < top ? wave(0.25, 1, step / top) : wave(1, 0.025, (step - top) / (30 - top)));
+      });
+  Weight weight;
+  Adam adam(weight);
+  const OneCycleLR scheduler(adam, {.max_lr = 0.5, .total_steps = 10});
+  BOOST_TEST(std::abs(adam.get_hyper("alpha") - 0.02) < 1e-15);
+  BOOST_TEST(scheduler.get_last_lr() == std::vector<double>{scheduler.value()}, boost::test_tools::per_element());
+  const std::string message = message_of<catena::ValueError>([&] { OneCycleLR(adam, {.total_steps = 10}); });
+  BOOST_TEST(message.find("max_lr is 0") != message.npos);
+}
+
+BOOST_AUTO_TEST_CASE(one_scheduler_after_the_other) {
+  check(
+      [](SGD& o) {
+        LinearLR warm_up(o, {.start_factor = 0.1, .total_iters = 5});
+        CosineAnnealingLR cosine(o, {.T_max = 20});
+        return SequentialLR(o, {warm_up, cosine, StepLR(o, 2)}, {.milestones = {5, 25}});
+      },
+      [](int step) {
+        if (step < 5) return 0.1 + 0.9 * step / 5;
+        if (step < 25) return (1 + std::cos(std::numbers::pi * (step - 5) / 20)) / 2;
+        return std::pow(0.1, (step - 25) / 2);
+      });
+  // A group with a rate of its own.
+  WithRate r;
+  const ParamGroup group = r.sgd.add_param_group({.match = "*", .lr = 0.25});
+  LinearLR warm_up(r.sgd, {.start_factor = 0.1, .total_iters = 5});
+  SequentialLR both(r.sgd, {warm_up, StepLR(r.sgd, 1, 0.5)}, {.milestones = {1}});
+  BOOST_TEST(std::abs(group.get_hyper("lr") - 0.025) < 1e-15);
+  both.step();
+  BOOST_TEST(std::abs(group.get_hyper("lr") - 0.25) < 1e-15);
+  both.step();
+  BOOST_TEST(std::abs(group.get_hyper("lr") - 0.125) < 1e-15);
+
+  WithRate other;
+  BOOST_CHECK_THROW(SequentialLR(other.sgd, {warm_up}, {}), catena::ValueError);
+  BOOST_CHECK_THROW(SequentialLR(r.sgd, {}, {}), catena::ValueError);
+  BOOST_CHECK_THROW(SequentialLR(r.sgd, {warm_up, warm_up}, {}), catena::ValueError);
+  BOOST_CHECK_THROW(SequentialLR(r.sgd, {warm_up, warm_up}, {.milestones = {0}}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(modes_of_a_plateau) {
+  for (const char* mode : {"min", "max"}) {
+    WithRate r;
+    ReduceLROnPlateau scheduler(r.sgd, {.mode = mode, .factor = 0.5, .patience = 0});
+    for (const double measure : {1.0, 2.0, 3.0}) scheduler.step(measure);
+    BOOST_TEST(r.sgd.lr() == (std::string(mode) == "max" ? 0.5 : 0.125));
+  }
+  WithRate r;
+  const std::string message = message_of<catena::ValueError>([&] { ReduceLROnPlateau(r.sgd, {.mode = "less"}); });
+  BOOST_TEST(message.find("mode is \"less\"") != message.npos);
+}
+
 BOOST_AUTO_TEST_CASE(lengths_must_be_positive) {
   WithRate r;
   BOOST_CHECK_THROW(StepLR(r.sgd, {.step_size = 0}), catena::ValueError);

@@ -56,7 +56,7 @@ const Kind kTriggers[] = {
     {"parts of epochs", [] { return TriggerSpec(0.5, epoch); }},
     {"schedule of iterations",
      [] {
-       return TriggerSpec(ManualScheduleTrigger({3, 4, 7}, iteration));
+       return TriggerSpec(ManualScheduleTrigger({3, 4, 7}, "iteration"));
      }},
     {"schedule of epochs",
      [] {

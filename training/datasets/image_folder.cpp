@@ -57,7 +57,13 @@ std::vector<LabeledImageDataset::Pair> find_images(const std::string& root, cons
 }  // namespace
 
 ImageFolder::ImageFolder(const std::string& root, ImageFolderOptions options)
-    : classes_(find_classes(root)),
+    : transform_(std::move(options.transform)),
+      classes_(find_classes(root)),
       images_(find_images(root, classes_), LabeledImageOptions{"", options.dtype, options.label_dtype}) {}
+
+Example ImageFolder::get_example(std::int64_t i) const {
+  Example example = images_.get_example(i);
+  return transform_ == nullptr ? example : transform_(std::move(example));
+}
 
 }  // namespace training

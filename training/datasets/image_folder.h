@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include <catena/kernels/base/function.h>
 #include <catena/training/datasets/image_dataset.h>
 
 namespace training {
@@ -12,6 +13,7 @@ namespace training {
 struct ImageFolderOptions {
   autograd::Dtype dtype = autograd::Dtype::uint8;  // the values of the files; transforms::ToFloat scales them to 0..1
   autograd::Dtype label_dtype = autograd::Dtype::int32;
+  catena::Function<Example(Example)> transform = {};  // of each example, such as transforms::Resize({32, 32})
 };
 
 // The folders in `root` are the classes, in the order of their names (bytes of UTF-8), and the PNG and JPEG files below
@@ -26,12 +28,13 @@ class CATENA_EXPORT ImageFolder : public Dataset {
  public:
   explicit ImageFolder(const std::string& root, ImageFolderOptions options = {});
   std::int64_t size() const override { return images_.size(); }
-  Example get_example(std::int64_t i) const override { return images_.get_example(i); }
+  Example get_example(std::int64_t i) const override;
   const std::vector<std::string>& classes() const noexcept { return classes_; }  // names, by number
   // Paths with labels, in the order of the examples.
   const std::vector<LabeledImageDataset::Pair>& pairs() const noexcept { return images_.pairs(); }
 
  private:
+  catena::Function<Example(Example)> transform_;
   std::vector<std::string> classes_;
   LabeledImageDataset images_;
 };

@@ -54,6 +54,7 @@ void print_progress(std::ostream& out, const std::string& name, double part) {
 }  // namespace
 
 Observation Evaluator::evaluate() {
+  if (nn::find_current_reporter() == nullptr) return (*this)();  // outside of a trainer
   Iterator& iterator = get_iterator("main");
   Link& target = get_target("main");
   if (options_.eval_hook) options_.eval_hook(*this);

@@ -8,10 +8,14 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
+#include <catena/nn/serializers/hdf5.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/training/trainer.h>
 
 namespace training {
+
+// Of a trainer, an optimizer or a model: save_npz(path, trainer).
+using nn::serializers::load_hdf5, nn::serializers::load_npz, nn::serializers::save_hdf5, nn::serializers::save_npz;
 
 namespace internal {
 class SnapshotWriter;

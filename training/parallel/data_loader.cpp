@@ -1,5 +1,6 @@
 #include <catena/training/parallel/data_loader.h>
 
+#include <cmath>
 #include <numeric>
 
 #include <catena/kernels/base/error.h>
@@ -26,6 +27,23 @@ std::optional<Example> Subset::get_batch(std::span<const std::int64_t> indices) 
   std::vector<std::int64_t> sources;
   for (const std::int64_t i : indices) sources.push_back(indices_[static_cast<std::size_t>(i)]);
   return dataset_->get_batch(sources);
+}
+
+std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<double>& fractions,
+                                     std::optional<std::uint64_t> seed) {
+  const std::int64_t n = dataset->size();
+  double sum = 0;
+  std::int64_t rest = n;
+  std::vector<std::int64_t> lengths;
+  for (const double part : fractions) {
+    check<ValueError>(part >= 0 && part <= 1, "random_split", "the fraction ", part, " is not between 0 and 1");
+    sum += part;
+    lengths.push_back(static_cast<std::int64_t>(double(n) * part));
+    rest -= lengths.back();
+  }
+  check<ValueError>(std::abs(sum - 1) < 1e-9, "random_split", "the sum of the fractions is ", sum, " and must be 1");
+  for (std::size_t i = 0; rest > 0; ++i, --rest) ++lengths[i % lengths.size()];
+  return random_split(std::move(dataset), lengths, seed);
 }
 
 std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::int64_t>& lengths,
@@ -56,20 +74,27 @@ DataLoader::DataLoader(AnyDataset dataset, Options options) try
                     " and must be at least 1");
   check<ValueError>(options_.num_workers >= 0, "DataLoader", "num_workers is ", options_.num_workers,
                     " and must not be negative");
+  check<ValueError>(!options_.sampler || !options_.shuffle, "DataLoader", "shuffle is true, and a sampler is given");
+  const std::optional<bool> shuffle = options_.sampler ? std::nullopt : std::optional(options_.shuffle);
   if (options_.num_workers == 0) {
     iterator_ = catena::Owned<Iterator>(new SerialIterator(
-        dataset_, options_.batch_size, {.repeat = false, .shuffle = options_.shuffle, .seed = options_.seed}));
-  } else {
-    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(
         dataset_, options_.batch_size,
-        {.repeat = false, .shuffle = options_.shuffle, .n_threads = options_.num_workers, .seed = options_.seed}));
+        {.repeat = false, .shuffle = shuffle, .seed = options_.seed, .order_sampler = options_.sampler}));
+  } else {
+    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(dataset_, options_.batch_size,
+                                                                {.repeat = false,
+                                                                 .shuffle = shuffle,
+                                                                 .n_threads = options_.num_workers,
+                                                                 .seed = options_.seed,
+                                                                 .order_sampler = options_.sampler}));
   }
 } catch (...) {
   catena::rethrow_standard("DataLoader");
 }
 
 std::int64_t DataLoader::size() const noexcept {
-  const std::int64_t n = dataset_->size(), b = options_.batch_size;
+  const std::int64_t b = options_.batch_size;
+  const std::int64_t n = options_.sampler ? (*options_.sampler)->length(dataset_->size()) : dataset_->size();
   return options_.drop_last ? n / b : (n + b - 1) / b;
 }
 

@@ -12,12 +12,14 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <catena/kernels/base/pointers.h>
 #include <catena/training/dataset.h>
 #include <catena/training/iterator.h>
+#include <catena/training/samplers.h>
 
 namespace training {
 
@@ -42,12 +44,20 @@ class CATENA_EXPORT Subset : public Dataset {
 // dataset. `seed` as in split_dataset_random.
 CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::int64_t>& lengths,
                                                    std::optional<std::uint64_t> seed = {});
-// Of a list in braces, as many parts as lengths: auto [train, valid] = random_split(dataset, {6, 2});
-template <std::size_t N>
-std::array<DatasetPtr, N> random_split(AnyDataset dataset, const std::int64_t (&lengths)[N],
-                                       std::optional<std::uint64_t> seed = {}) {
-  std::vector<DatasetPtr> parts =
-      random_split(std::move(dataset), std::vector<std::int64_t>(lengths, lengths + N), seed);
+// Fractions of the size, whose sum is 1 (ValueError): rounded down, and one example more for the first ones, as many as
+// are left.
+CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<double>& fractions,
+                                                   std::optional<std::uint64_t> seed = {});
+struct SplitOptions {
+  std::optional<std::uint64_t> seed = {};
+  operator std::optional<std::uint64_t>() const { return seed; }
+};
+// Of a list in braces, as many parts: auto [train, valid] = random_split(dataset, {6, 2}), or {0.75, 0.25}. The seed is
+// a number, or named: {.seed = 42}.
+template <class T, std::size_t N, class Seed = SplitOptions>
+std::array<DatasetPtr, N> random_split(AnyDataset dataset, const T (&sizes)[N], const Seed& seed = {}) {
+  using Size = std::conditional_t<std::is_integral_v<T>, std::int64_t, double>;
+  std::vector<DatasetPtr> parts = random_split(std::move(dataset), std::vector<Size>(sizes, sizes + N), seed);
   std::array<DatasetPtr, N> result;
   for (std::size_t i = 0; i < N; ++i) result[i] = std::move(parts[i]);
   return result;
@@ -61,10 +71,11 @@ CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceI
 struct DataLoaderOptions {
   std::int64_t batch_size = 1;
   bool shuffle = false;
-  int num_workers = 0;     // threads that load batches ahead; 0: the calling thread loads
-  bool drop_last = false;  // leaves out a last batch that is not full
-  DeviceId device = {};    // the device to which batches are moved
-  Padding padding = {};    // of examples of unequal shapes
+  std::optional<AnyOrderSampler> sampler = {};  // defines the order in place of shuffle; both are a ValueError
+  int num_workers = 0;                          // threads that load batches ahead; 0: the calling thread loads
+  bool drop_last = false;                       // leaves out a last batch that is not full
+  DeviceId device = {};                         // the device to which batches are moved
+  Padding padding = {};                         // of examples of unequal shapes
   // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
   std::optional<std::uint64_t> seed = {};
 };
@@ -77,8 +88,7 @@ struct DataLoaderOptions {
 class CATENA_EXPORT DataLoader {
  public:
   using Options = DataLoaderOptions;
-  DataLoader(AnyDataset dataset, Options options);
-  explicit DataLoader(AnyDataset dataset) : DataLoader(std::move(dataset), Options{}) {}
+  explicit DataLoader(AnyDataset dataset, Options options = {});
 
   std::int64_t size() const noexcept;  // the number of batches
   const DatasetPtr& dataset() const noexcept { return dataset_; }

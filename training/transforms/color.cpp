@@ -213,6 +213,12 @@ Grayscale::Grayscale(int channels) : channels_(channels) {
   check<ValueError>(channels == 1 || channels == 3, "Grayscale", "a grey image has 1 or 3 channels, not ", channels);
 }
 
+Array ToTensor::apply(const Array& image, Generator&) const {
+  check<ValueError>(image.shape().size() == 3, "ToTensor", "the shape of the image is ",
+                    catena::to_string(image.shape()), "; it has the axes height, width and channels");
+  return to_float(autograd::transpose(image, {2, 0, 1}));
+}
+
 Array RandomGrayscale::change(const Array& image, Generator&) const {
   check_colors("RandomGrayscale", image);
   return rgb_to_grayscale(image, int(image.shape(-3)));

@@ -97,6 +97,13 @@ class CATENA_EXPORT Normalize : public Transform {
   std::vector<double> mean_, std_;
 };
 
+// The name of torchvision, whose images are (H, W, C): returns to_float() of the image with the axes (C, H, W).
+// ValueError unless there are three axes.
+struct CATENA_EXPORT ToTensor : Transform {
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+};
+
 // Converts to a floating dtype, in the same shape: the values 0..255 of a uint8 image become 0..1. Errors of to_float.
 class CATENA_EXPORT ToFloat : public Transform {
  public:

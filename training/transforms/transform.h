@@ -9,6 +9,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -48,6 +49,7 @@ class CATENA_EXPORT Compose : public Transform {
   template <class... F>
   explicit Compose(F... steps) requires(sizeof...(F) > 0 && (... && (RandomStep<F> || StepOfImage<F>)))
       : Compose(std::vector<Step>{step(std::move(steps))...}) {}
+  explicit Compose(std::initializer_list<Step> steps) : Compose(std::vector<Step>(steps)) {}
   explicit Compose(std::vector<Step> steps);  // TypeError for one that is not callable
 
  protected:
