@@ -8,7 +8,6 @@
 #include <catena/training/iterator.h>
 #include <catena/training/lbfgs.h>
 #include <catena/training/lr_schedulers.h>
-#include <catena/training/multi_node/multi_node_optimizer.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>

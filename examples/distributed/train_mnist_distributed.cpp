@@ -10,6 +10,7 @@
 #include <string>
 
 #include <catena/catena.h>
+#include <catena/training/multi_node.h>
 
 #include "../arguments.h"
 #include "../mnist/images.h"

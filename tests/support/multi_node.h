@@ -6,21 +6,15 @@
 #include <vector>
 
 #include <catena/tests/support/optimizer_kinds.h>
+#include <catena/tests/support/ranks.h>
 #include <catena/tests/support/replicas.h>
-#include <catena/training/communicators/communicator.h>
-#include <catena/training/communicators/thread_transport.h>
 
 namespace test {
-
-struct RankOptions {
-  std::string name = "naive";
-  training::CommunicatorOptions options = {.timeout = 60};
-};
 
 // Runs the program in one thread for each rank. Values are compared afterwards, in the thread of the test.
 inline void run_ranks(int ranks, const RankOptions& run, const std::function<void(training::Communicator&)>& program) {
   training::communicators::run_thread_ranks(ranks, [&](catena::Shared<training::communicators::Transport> transport) {
-    training::Communicator comm(run.name, std::move(transport), run.options);
+    training::Communicator comm(run.name, std::move(transport), run.comm);
     program(comm);
   });
 }

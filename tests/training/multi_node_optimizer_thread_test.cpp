@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(gradients_travel_in_16_bits) {
       constexpr int ranks = 3;
       const RankBatches data(2, ranks, Dtype::float32);
       std::vector<Doubles> before(ranks), after(ranks), gradients(ranks);
-      run_ranks(ranks, {.options = {.allreduce_grad_dtype = wire}}, [&](Communicator& comm) {
+      run_ranks(ranks, {.comm = {.allreduce_grad_dtype = wire, .timeout = 60}}, [&](Communicator& comm) {
         const auto r = std::size_t(comm.rank());
         Perceptron model(Dtype::float32, 100);
         SGD sgd(1);
