@@ -1,7 +1,7 @@
-// Folder training/multi_node: training by the ranks of a communicator (ChainerMN's functions): optimizers, data, evaluation,
-// files, batch normalization, iterators and functions between ranks. Communicators are in training/communicators, updaters of
-// several devices of one process in training/parallel. This folder may use training, training/communicators,
-// training/extensions, nn and autograd. This file is its umbrella header.
+// Folder training/multi_node: training by the ranks of a communicator (ChainerMN's functions): optimizers, data,
+// evaluation, files, batch normalization, iterators and functions between ranks. Communicators are in
+// training/communicators, updaters of several devices of one process in training/parallel. This folder may use
+// training, training/communicators, training/extensions, nn and autograd. This file is its umbrella header.
 #pragma once
 
 #include <catena/training/communicators/communicator.h>

@@ -99,7 +99,8 @@ inline constexpr std::int64_t kFew = 4, kThinChunk = 512, kThinRows = 8, kThinBy
 // ---- Fourier transforms ----------------------------------------------------------------------------
 // The least length that is transformed in two steps, and the numbers of a part of the work (fft/*).
 inline constexpr std::int64_t kLeastLongFft = 256, kFftGrain = 16384;
-// The largest prime factor that is a stage; its convolution is computed in all lanes at once, in the second-level cache.
+// The largest prime factor that is a stage; its convolution is computed in all lanes at once, in the second-level
+// cache.
 inline constexpr std::int64_t kLargestRader = 2048;
 
 }  // namespace nd::cpu

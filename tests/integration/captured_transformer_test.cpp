@@ -55,10 +55,9 @@ Outcome outcome(bool capture, std::optional<autograd::Dtype> autocast) {
   optimizer.add_hook(training::GradientClipping(0.5));
   const training::TupleDataset data = text();
   training::SerialIterator batches(data, kBatch, {.shuffle = false});
-  training::StandardUpdater updater(batches, optimizer,
-                                    {.device = autograd::default_backend().default_device(),
-                                     .autocast = autocast,
-                                     .capture = capture});
+  training::StandardUpdater updater(
+      batches, optimizer,
+      {.device = autograd::default_backend().default_device(), .autocast = autocast, .capture = capture});
   std::optional<cuda_device::Control> control;
   if (cuda_device::Control::available()) control.emplace().reset_records();
   for (int k = 0; k < kUpdates; ++k) updater.update();
