@@ -6,7 +6,7 @@
 
 namespace autograd::internal {
 
-thread_local FinalGradients* FinalGradients::current = nullptr;
+constinit thread_local FinalGradients* FinalGradients::current = nullptr;
 
 FinalGradients::FinalGradients(const Variables& roots, const OnFinal& report) : outer_(current), report_(report) {
   std::unordered_set<const FunctionNode*> seen;

@@ -2,8 +2,8 @@
 // that communicate gradients during the pass.
 //
 // A leaf is final when every function of the graph that reads it has been processed. The functions are counted once,
-// before the pass. What autograd::forget captures is in no graph before it is computed again, so no leaf is final until
-// the last such function has been processed. Leaves with hooks get their gradients at the end of the pass.
+// before the pass. Leaves that autograd::forget captures are in no graph before it is computed again, so no leaf is
+// final until the last such function has been processed. Leaves with hooks get their gradients at the end of the pass.
 #pragma once
 
 #include <unordered_map>
@@ -39,7 +39,7 @@ class FinalGradients {
   void fail_if_reported(const VariableNode& leaf) const;
   void report(VariableNode* leaf);
 
-  static thread_local FinalGradients* current;
+  static constinit thread_local FinalGradients* current;
   FinalGradients* const outer_;
   const OnFinal& report_;
   struct Leaf {

@@ -1,4 +1,4 @@
-// What an optimizer asks of its multi-node part (multi_node/). Internal to training.
+// The interface of an optimizer to its multi-node part (multi_node/). Internal to training.
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ class CATENA_EXPORT GradientExchange {
   // end of the pass.
   virtual const autograd::internal::OnFinal* begin_backward() = 0;
   virtual void end_backward() = 0;
-  // To be called in a catch clause: tells the other ranks of the error, if they wait for gradients of this one.
+  // To be called in a catch clause: passes the error on to the other ranks, if they wait for gradients of this one.
   virtual void fail() noexcept = 0;
   virtual bool mean_gradients() = 0;  // false: no update follows
   virtual void share_params() = 0;
@@ -29,17 +29,17 @@ class CATENA_EXPORT GradientExchange {
 void run_last_backward(GradientExchange* exchange, const Variable& loss, const autograd::BackwardOptions& options,
                        const autograd::internal::OnParameter* on_parameter);
 
-// What the multi-node part does with an optimizer beyond its public members.
+// The access of the multi-node part to an optimizer beyond its public members.
 struct CATENA_EXPORT ExchangeAccess {
   static void check_single(const Optimizer& optimizer);  // ValueError if the optimizer has a multi-node part
   // sharded: parameters are updated here only after set_elsewhere().
   static void attach(Optimizer& optimizer, catena::Shared<GradientExchange> exchange, bool sharded);
   static GradientExchange* of(const Optimizer& optimizer) noexcept { return optimizer.exchange_.get(); }
-  // True if something before the update reads all gradients: hooks, and the search for gradients that are not finite.
+  // True if something reads all gradients: hooks, and the search for gradients that are not finite.
   static bool reads_all_gradients(const Optimizer& optimizer) noexcept;
   // Determines which parameters other ranks update, and drops their states.
   static void set_elsewhere(Optimizer& optimizer, const catena::Function<bool(const std::string& path)>& is_elsewhere);
-  // The states of a parameter, then its float32 copy, which may be null.
+  // The states of a parameter, then its float32 copy, which may be null; nothing if there is no such parameter.
   static std::vector<Array> states(const Optimizer& optimizer, const std::string& path);
   static void set_states(Optimizer& optimizer, const std::string& path, std::vector<Array> states);
 };

@@ -282,6 +282,7 @@ class CATENA_EXPORT Optimizer {
     bool takes_part() const { return param.param.data() && !is_frozen(); }
     bool has_grad() const noexcept;
     bool is_updated() const { return enabled && !elsewhere && takes_part() && has_grad(); }
+    bool is_updated_elsewhere() const { return elsewhere && enabled && takes_part(); }
   };
   friend class ParamGroup;
   friend class ParamRule;

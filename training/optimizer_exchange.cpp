@@ -52,7 +52,7 @@ void internal::ExchangeAccess::attach(Optimizer& o, catena::Shared<GradientExcha
 }
 
 bool internal::ExchangeAccess::reads_all_gradients(const Optimizer& o) noexcept {
-  return o.scaling_ || o.has_hooks(HookTiming::pre);
+  return o.scaling_ || o.has_hooks(HookTiming::pre) || o.has_hooks(HookTiming::post);
 }
 
 void internal::ExchangeAccess::set_elsewhere(Optimizer& o,
@@ -67,8 +67,9 @@ void internal::ExchangeAccess::set_elsewhere(Optimizer& o,
 }
 
 std::vector<Array> internal::ExchangeAccess::states(const Optimizer& o, const std::string& path) {
-  std::vector<Array> all = o.states(path);
   const auto at = std::find_if(o.slots_.begin(), o.slots_.end(), [&](const auto& s) { return s.param.path == path; });
+  if (at == o.slots_.end()) return {};
+  std::vector<Array> all = at->states;
   all.push_back(at->fp32_param);
   return all;
 }

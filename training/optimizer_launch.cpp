@@ -141,7 +141,7 @@ Optimizer::Pass& Optimizer::pass_of(const catena::KernelDef& kernel) {
 void Optimizer::count_updates(std::int64_t by) noexcept {
   t_ += by;
   for (Slot& s : slots_)
-    if (!s.is_updated() && !(s.elsewhere && s.enabled && s.takes_part())) s.missed += by;
+    if (!s.is_updated() && !s.is_updated_elsewhere()) s.missed += by;
 }
 
 namespace {

@@ -142,7 +142,7 @@ FftRader<T>::FftRader(std::int64_t p) : convolution(has_large_factor(p - 1) ? sm
   const std::int64_t n = p - 1, m = convolution.n, g = generator_modulo(p), inverse = power_modulo(g, p - 2, p);
   for (std::int64_t a = 0, power = 1; a < n; ++a, power = power * g % p) input.push_back(std::int32_t(power));
   for (std::int64_t a = 0, power = 1; a < n; ++a, power = power * inverse % p) output.push_back(std::int32_t(power));
-  // Periodic in n; a longer convolution sees the numbers of the places 0 ... n - 1 and -(n - 1) ... -1.
+  // Periodic in n; a longer convolution reads the numbers at the places 0 ... n - 1 and -(n - 1) ... -1.
   std::vector<T> factors(static_cast<std::size_t>(2 * m));
   for (std::int64_t c = 0; c < n; ++c) {
     const Turn t = turn(output[static_cast<std::size_t>(c)], p);

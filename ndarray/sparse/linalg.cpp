@@ -117,7 +117,7 @@ Solution cg(const LinearOperator& A, const Array& b, const SolverOptions& o) {
   Array r = s.residual(), p;
   std::complex<double> before = 0;
   for (std::int64_t k = 0; k < maxiter; ++k) {
-    if (length_of(r) < s.tolerance) return {s.result(), 0};
+    if (length_of(r) <= s.tolerance) return {s.result(), 0};
     const Array z = s.precondition(r);
     const std::complex<double> now = inner_product(r, z);
     p = k == 0 ? z.copy() : z + p * factor(now / before, s.dtype);
@@ -128,7 +128,7 @@ Solution cg(const LinearOperator& A, const Array& b, const SolverOptions& o) {
     before = now;
     if (o.callback) o.callback(s.result());
   }
-  return {s.result(), length_of(r) < s.tolerance ? 0 : maxiter};
+  return {s.result(), length_of(r) <= s.tolerance ? 0 : maxiter};
 }
 
 // ---- the generalized minimal residual ---------------------------------------------------------------
@@ -193,7 +193,7 @@ class Cycle {
   }
   // The norm of the preconditioned residual in the space.
   double residual() const { return std::abs(right_.back()); }
-  // What is added to x.
+  // The vector that is added to x.
   Array correction() const {
     const std::size_t m = columns_.size();
     std::vector<Number> y(right_.begin(), right_.begin() + std::ptrdiff_t(m));
@@ -225,7 +225,7 @@ Solution gmres(const LinearOperator& A, const Array& b, const GmresOptions& o) {
   check<ValueError>(given > 0, "gmres", "restart is ", given, ", must be at least 1");
   const std::int64_t restart = std::min(given, s.n);
   const DeviceScope scope(s.b.device());
-  // The tolerance of a cycle, which knows the preconditioned residual only, follows the outer residual.
+  // The tolerance of a cycle, in which only the preconditioned residual is computed, follows the outer residual.
   double most = 1, inner = length_of(s.precondition(s.b)) * std::min(1.0, s.tolerance / s.b_norm);
   Array r = s.residual();
   double norm = length_of(r);

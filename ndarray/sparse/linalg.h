@@ -87,10 +87,10 @@ struct LsqrOptions {
   std::optional<std::int64_t> iter_lim = {};  // default: 2 n
   Array x0 = {};
 };
-// istop says why the iteration ended: 0: x = 0 is the solution, 1: A x = b within the errors, 2: the least-squares
-// problem is solved within the errors, 3: conlim, 4 to 6: as 1 to 3 with the precision of float64, 7: iter_lim.
-// r1norm is |b - A x|, r2norm the root of what is minimised, anorm and acond estimate the Frobenius norm and the
-// condition of A (with damp below it), arnorm is |A^H r - damp^2 x|, xnorm is |x|.
+// istop is the reason for the end of the iteration: 0: x = 0 is the solution, 1: A x = b within the errors, 2: the
+// least-squares problem is solved within the errors, 3: conlim, 4 to 6: as 1 to 3 with the precision of float64, 7:
+// iter_lim. r1norm is |b - A x|, r2norm the root of what is minimised, anorm and acond estimate the Frobenius norm and
+// the condition of A (with damp below it), arnorm is |A^H r - damp^2 x|, xnorm is |x|.
 struct LsqrResult {
   Array x;
   int istop = 0;

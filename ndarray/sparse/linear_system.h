@@ -1,4 +1,4 @@
-// What the iterative functions of ndarray/sparse/linalg.h have in common. Internal to ndarray/sparse.
+// The parts that the iterative functions of ndarray/sparse/linalg.h have in common. Internal to ndarray/sparse.
 #pragma once
 
 #include <complex>

@@ -27,6 +27,7 @@ class Lsqr {
       u_ = u_ - A.matvec(r.x);
     }
     beta_ = normalize(u_);
+    if (bnorm_ == 0) bnorm_ = beta_;  // errors relative to the first residual
     v_ = beta_ > 0 ? A.rmatvec(u_) : zeros(n, dtype_);
     alpha_ = normalize(v_);
     w_ = v_.copy();

@@ -45,6 +45,10 @@ int checked_axis(std::string_view op, int axis) {
   return axis < 0 ? axis + 2 : axis;
 }
 
+loops::Rows rows_of(const csr_matrix& m, Dtype dtype, Dtype index) {
+  return {converted(m.data(), dtype), converted(m.indices(), index), converted(m.indptr(), index)};
+}
+
 }  // namespace
 
 // ---- parts ----------------------------------------------------------------------------------------
@@ -83,7 +87,10 @@ Array csr_matrix::sum(std::optional<int> axis, std::optional<Dtype> dtype) const
   const bool over_rows = checked_axis("sum", *axis) == 0;
   const Dtype t = dtype.value_or(data_(Slice(0, 0)).sum().dtype());
   if (!over_rows) return kernels::sum_rows(converted(data_, t), indptr_);
-  if (device().kind == Device::Kind::cpu) return ones(rows_, t) * with_data(data_.astype(t, {.copy = false}));
+  if (device().kind == Device::Kind::cpu) {
+    const DeviceScope scope(device());
+    return ones(rows_, t) * with_data(data_.astype(t, {.copy = false}));
+  }
   const auto [order, starts] = kernels::group(indices_, columns_);
   return kernels::sum_rows(converted(take(data_, order), t), starts);
 }
@@ -129,16 +136,13 @@ csr_matrix csr_matrix::combined(const csr_matrix& a, const csr_matrix& b, bool p
   const Dtype t = kernels::result_dtype(a.dtype(), b.dtype());
   const std::int64_t capacity = x.nnz() + y.nnz();
   const Dtype index = kernels::index_dtype(a.rows_, a.columns_, capacity);
-  const auto rows = [&](const csr_matrix& m) {
-    return loops::Rows{converted(m.data_, t), converted(m.indices_, index), converted(m.indptr_, index)};
-  };
   const auto made = [&](std::int64_t n, Dtype dtype) {
     return Array(internal::new_array(Shape{n}, dtype, a.device(), "sparse"));
   };
   // One element more: the last value is written before it is found to be 0.
   const loops::Rows out{made(capacity + 1, t), made(capacity + 1, index), made(a.rows_ + 1, index)};
-  const std::int64_t n =
-      loops::combine(product ? loops::Combination::product : loops::Combination::sum, rows(x), rows(y), out);
+  const std::int64_t n = loops::combine(product ? loops::Combination::product : loops::Combination::sum,
+                                        rows_of(x, t, index), rows_of(y, t, index), out);
   return {out.data(Slice(n)).copy(), out.indices(Slice(n)).copy(), out.indptr, a.columns_, true};
 }
 
@@ -152,10 +156,7 @@ csr_matrix csr_matrix::dot(const csr_matrix& x) const {
   const Dtype t = kernels::result_dtype(dtype(), x.dtype());
   if (device().kind == Device::Kind::cpu) {
     const Dtype index = kernels::index_dtype(std::max(rows_, columns_), x.columns_, std::max(nnz(), x.nnz()));
-    const auto rows = [&](const csr_matrix& m) {
-      return loops::Rows{converted(m.data_, t), converted(m.indices_, index), converted(m.indptr_, index)};
-    };
-    const loops::Rows product = loops::multiply_sparse(rows(*this), rows(x), x.columns_);
+    const loops::Rows product = loops::multiply_sparse(rows_of(*this, t, index), rows_of(x, t, index), x.columns_);
     return {product.data, product.indices, product.indptr, x.columns_, true};
   }
   const RowEntries e = entries_of_rows(x.indptr_, indices_);

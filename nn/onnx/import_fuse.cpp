@@ -122,9 +122,8 @@ class QuantizedProducts {
       if (is_weight(node)) weights[node.output[0]] = &node;
     std::unordered_set<std::string> gone;
     for (Node& node : graph_.node) {
-      if (!is_layer(node)) continue;
-      const auto found = weights.find(node.input[1]);
-      if (found == weights.end()) continue;
+      const auto found = node.input.size() > 1 ? weights.find(node.input[1]) : weights.end();
+      if (found == weights.end() || !is_layer(node, initializers_.at(found->second->input[0])->dims[0])) continue;
       gone.insert(found->first);
       node.input.resize(3);
       node.input.push_back(found->second->input[1]);
@@ -138,7 +137,8 @@ class QuantizedProducts {
   // int8 rows with a scale for each.
   bool is_weight(const Node& node) const {
     if (node.op_type != "DequantizeLinear" || !node.domain.empty() || node.input.size() != 2 ||
-        node.output.size() != 1 || readers_.at(node.output[0]) != 1 || number(node, "axis", 1) != 0)
+        node.output.size() != 1 || !readers_.contains(node.output[0]) || readers_.at(node.output[0]) != 1 ||
+        number(node, "axis", 1) != 0)
       return false;
     const auto values = initializers_.find(node.input[0]), scale = initializers_.find(node.input[1]);
     if (values == initializers_.end() || scale == initializers_.end()) return false;
@@ -146,15 +146,15 @@ class QuantizedProducts {
     return W.data_type == DataType::int8 && W.dims.size() == 2 && s.data_type == DataType::float_ &&
            s.dims.size() == 1 && s.dims[0] == W.dims[0];
   }
-  // x W^T + b
-  bool is_layer(const Node& node) const {
+  // x W^T + b, with one element of b for each output.
+  bool is_layer(const Node& node, std::int64_t outputs) const {
     if (node.op_type != "Gemm" || !node.domain.empty() || node.input.size() < 2 || node.input.size() > 3) return false;
     if (number(node, "transA", 0) != 0 || number(node, "transB", 0) != 1 || number(node, "alpha", 1) != 1 ||
         number(node, "beta", 1) != 1)
       return false;
     if (node.input.size() < 3 || node.input[2].empty()) return true;
     const auto bias = initializers_.find(node.input[2]);
-    return bias != initializers_.end() && bias->second->dims.size() == 1;
+    return bias != initializers_.end() && bias->second->dims.size() == 1 && bias->second->dims[0] == outputs;
   }
   static double number(const Node& node, std::string_view name, double otherwise) {
     const Attribute* const a = node.find(name);

@@ -208,7 +208,8 @@ BOOST_AUTO_TEST_CASE(large_scores) {
   const Array q = spread({1, 20, 16}, -30, 30, 1), k = spread({1, 40, 16}, -30, 30, 2);
   for (const Dtype t : kDtypes) {
     const Variable y = scaled_dot_product_attention(astype(q, t), astype(k, t), ones({1, 40, 16}, t), {.scale = 1.0});
-    for (const double e : to_vector<double>(y.data())) BOOST_TEST(std::abs(e - 1) < 1e-2);
+    const double bound = t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 1e-2;
+    for (const double e : to_vector<double>(y.data())) BOOST_TEST(std::abs(e - 1) < bound);
   }
 }
 

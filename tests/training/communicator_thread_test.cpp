@@ -27,7 +27,7 @@ std::vector<double> numbers_of(int rank, int use, std::int64_t size) {
 Array array_of(int rank, int use, const Shape& shape, Dtype dtype = Dtype::float32) {
   return autograd::astype(autograd::array(numbers_of(rank, use, catena::size_of(shape)), shape), dtype);
 }
-// What a case compares: dtype, shape, and values.
+// Compared by the cases: dtype, shape, and values.
 struct Seen {
   Dtype dtype = Dtype::float32;
   std::vector<std::int64_t> shape = {};

@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(errors) {
             "scatter_dataset: the root is 2, but there are 2 ranks");
   all_begin(messages_by_rank<catena::ValueError>(1, [](const Comm& comm) { scatter_index(-1, comm); }),
             "scatter_index: n is -1");
-  // What the root throws: there as it is, elsewhere with the rank.
+  // The exception of the root: there as it is, elsewhere with the rank.
   const auto seeds = messages_by_rank<catena::Error>(2, [&](const Comm& comm) {
     scatter_dataset(Counted(3, &calls), comm, {.shuffle = true, .seed = std::uint64_t(1) << 32});
   });

@@ -219,7 +219,7 @@ struct Observed {
         },
         {.name = "observe", .priority = PRIORITY_WRITER});
   }
-  // What readers of observations see under a key in each iteration; -1: nothing.
+  // The observed value of a key in each iteration; -1: none.
   Numbers seen(const std::string& key) {
     Numbers all;
     trainer.extend(

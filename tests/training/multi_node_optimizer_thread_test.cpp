@@ -29,7 +29,7 @@ std::vector<std::pair<std::string, MultiNodeOptimizerOptions>> ways() {
   return all;
 }
 
-// What each rank has after `kSteps` updates, of which the first one is a broadcast.
+// The weights and states of each rank after `kSteps` updates, of which the first one is a broadcast.
 std::vector<std::vector<std::string>> trained(int ranks, Dtype dtype, const OptimizerKind& kind,
                                               const std::function<void(Optimizer&)>& prepare,
                                               const MultiNodeOptimizerOptions& options, const RankOptions& run = {}) {

@@ -57,7 +57,7 @@ std::vector<std::string> over_sockets(int n, const std::string& rendezvous, F f,
   return errors;
 }
 
-// What every transport must do.
+// The demands on every transport.
 void exchange_messages(Transport& t) {
   const int n = t.size(), self = t.rank();
   // In the order of the sends, whether the receive is started before or after; with empty and with long messages.

@@ -29,7 +29,7 @@ class Fingerprint {
 struct Intent {
   std::uint64_t fingerprint;  // must be the same on all ranks
   std::uint64_t detail = 0;   // may differ
-  std::string problem = {};   // what is wrong with this rank's arguments; empty: nothing
+  std::string problem = {};   // the problem of this rank's arguments; empty: none
 };
 
 // Collective. Returns true if `detail` is the same on all ranks. Throws a ValueError, with the same text on all ranks,

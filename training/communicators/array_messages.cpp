@@ -40,10 +40,11 @@ void send_array(Transport& t, const Array& a, int to) {
 
 Array receive_array(Transport& t, int from) {
   ArrayHead head;
+  Array host;  // destroyed after the requests, which write to it
   Exchange messages(t);
   messages.receive(from, head_bytes(head));
   messages.wait();
-  const Array host = head.empty();
+  host = head.empty();
   messages.receive(from, bytes_of(host));
   messages.wait();
   return host;
@@ -71,15 +72,6 @@ std::vector<Array> exchange_arrays(Transport& t, std::span<const Array> arrays) 
   messages.wait();
   results[self] = arrays[self];
   return results;
-}
-
-Array broadcast_array(Transport& t, const Array& a, int root) {
-  const bool is_root = t.rank() == root;
-  ArrayHead head = is_root ? ArrayHead(a) : ArrayHead();
-  broadcast(t, head_bytes(head), root);
-  const Array host = is_root ? on_host(a) : head.empty();
-  broadcast(t, bytes_of(host), root);
-  return host;
 }
 
 // ---- sums ---------------------------------------------------------------------------------------
@@ -143,10 +135,11 @@ void all_reduce_ordered(Transport& t, const Parts& parts, std::optional<double> 
 // rank r, and goes around once more.
 void all_reduce_ring(Transport& t, const Parts& parts, std::optional<double> divisor) {
   const int n = t.size(), self = t.rank(), next = (self + 1) % n, previous = (self + n - 1) % n;
+  Array received;  // destroyed after the requests, which write to it
   Exchange messages(t);
   for (int step = 0; step < n - 1; ++step) {
     const int out = (self + n - step) % n, in = (out + n - 1) % n;
-    const Array received = parts.empty(in);
+    received = parts.empty(in);
     messages.receive(previous, bytes_of(received));
     messages.send(next, parts.bytes(out));
     messages.wait();

@@ -21,7 +21,7 @@ Array on_host(const Array& a);
 // The elements of a C-contiguous array on the host.
 std::span<std::byte> bytes_of(const Array& host);
 
-// What precedes the elements of an array.
+// Precedes the elements of an array.
 struct ArrayHead {
   std::int32_t ndim = 0;
   autograd::Dtype dtype = autograd::Dtype::float32;
@@ -37,8 +37,6 @@ Array receive_array(Transport& t, int from);  // on the host
 // Sends entry r to rank r, and returns what the ranks sent to this one, by rank, on the host; this rank's own entry is
 // returned as it is.
 std::vector<Array> exchange_arrays(Transport& t, std::span<const Array> arrays);
-// The array of the root, on the host. `a` is read on the root.
-Array broadcast_array(Transport& t, const Array& a, int root);
 
 // How sums are computed.
 //   ordered   In the order of the ranks, each element on one rank: ((x0 + x1) + x2) + ..., in float32 for dtypes of 16

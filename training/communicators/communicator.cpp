@@ -121,7 +121,7 @@ std::string root_problem(std::string_view op, int root, int size) {
   return root >= 0 && root < size ? "" : concat(op, ": there is no rank ", root, " among ", size);
 }
 
-// What is wrong with a list that must have an array for each rank; with `same_dtype`, of one dtype.
+// The problem of a list that must have an array for each rank; with `same_dtype`, of one dtype. Empty: none.
 std::string list_problem(std::string_view op, const std::vector<Array>& arrays, int size, bool same_dtype) {
   if (arrays.size() != static_cast<std::size_t>(size))
     return concat(op, ": there are ", arrays.size(), " arrays for ", size, " ranks");

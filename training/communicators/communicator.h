@@ -8,7 +8,7 @@
 // are ranks that call different functions; nothing has changed then. A rank that has ended is a RuntimeError with its
 // number, one that does not come a TimeoutError (transport.h).
 //
-// Arrays may be on any device, and keep dtype and shape. What comes from other ranks is on the device of the argument,
+// Arrays may be on any device, and keep dtype and shape. Those from other ranks are on the device of the argument,
 // or on the current device where there is none; a rank's own arrays are returned as they are, not copied.
 #pragma once
 
@@ -101,8 +101,8 @@ class CATENA_EXPORT Communicator {
 // The communicator of this process's run. Names:
 //   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
 //   "flat"       CPU or GPU, through the host; sums around a ring
-//   "pure_nccl"  sums, means and bcast by NCCL, on the device that is current now, a GPU of its own for each rank; the
-//                other functions, and dtypes that NCCL lacks, through the host
+//   "pure_nccl"  sums and means by NCCL, on the device that is current now, a GPU of its own for each rank; the other
+//                functions, and dtypes that NCCL lacks, through the host
 //   "dummy"      as "naive", but sums and means are this rank's own values: to measure what communication costs
 // The run is that of mpirun (MPI is loaded at run time), or of catena-run; a process that was started by neither is the
 // only rank. Collective. ValueError for another name or dtype, RuntimeError if MPI or NCCL is needed and missing.

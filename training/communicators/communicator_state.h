@@ -22,7 +22,7 @@ struct Communicator::Impl {
 
   int size() const noexcept { return transport->size(); }
   bool is_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
-  // What is wrong with the array as a summand; empty: nothing.
+  // The problem of the array as a summand; empty: none.
   std::string summand_problem(std::string_view op, const Array& a) const;
   // The sum over the ranks, divided by `divisor`, on the device of `a`; a new array, or `a` if it may be overwritten.
   // All ranks have agreed on the call.

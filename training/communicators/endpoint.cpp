@@ -80,7 +80,7 @@ void GroupTransport::abort(const std::string& message) {
 }
 
 Shared<Transport> GroupTransport::split(int color, int key) {
-  // Every rank tells every other one its choice, with a channel that a group which it leads would use.
+  // Every rank sends its choice to every other one, with a channel for the group in which it comes first.
   struct Choice {
     std::int64_t color, key;
     std::uint64_t channel;

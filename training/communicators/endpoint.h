@@ -1,7 +1,7 @@
 // Transports of groups of ranks over one means of moving messages. Internal to this folder.
 //
 // An Endpoint belongs to one rank and moves messages to all others, each on a channel. A GroupTransport is a channel
-// with the ranks that take part: split() makes further ones without asking the endpoint for anything.
+// with the ranks that take part: split() makes further ones over the same endpoint.
 #pragma once
 
 #include <atomic>

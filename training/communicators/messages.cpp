@@ -36,10 +36,11 @@ void send_text(Transport& t, std::string_view text, int to) {
 
 std::string receive_text(Transport& t, int from) {
   std::uint64_t size = 0;
+  std::string text;  // destroyed after the requests, which write to it
   Exchange messages(t);
   messages.receive(from, bytes_of(size));
   messages.wait();
-  std::string text(size, '\0');
+  text.resize(size);
   messages.receive(from, bytes_of(text));
   messages.wait();
   return text;

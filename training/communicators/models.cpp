@@ -97,7 +97,7 @@ std::vector<Entry> entries_of(const DictionarySerializer& persistents) {
   return entries;
 }
 
-// What differs from the model of rank 0; empty: nothing. A parameter that is pending on one side agrees with any.
+// The first difference from the model of rank 0; empty: none. A parameter that is pending on one side agrees with any.
 std::string difference(const std::vector<Entry>& own, const std::vector<Entry>& of_root) {
   for (std::size_t i = 0; i < own.size() || i < of_root.size(); ++i) {
     const bool both = i < own.size() && i < of_root.size();
@@ -201,17 +201,17 @@ struct Gradients {
     }
   }
   std::string_view present_text() const { return {reinterpret_cast<const char*>(present.data()), present.size()}; }
-  std::uint64_t fingerprint() const {
+  std::uint64_t fingerprint(std::string_view call) const {
     Fingerprint f;
-    f.add("multi_node_mean_grad");
+    f.add(call);
     for (const auto& [path, param] : params) {
       f.add(path).add_number(param.dtype()).add_number(param.ndim());
       for (const std::int64_t n : param.shape()) f.add_number(n);
     }
     return f.value();
   }
-  std::string describe() const {
-    std::string text = "multi_node_mean_grad\n";
+  std::string describe(std::string_view call) const {
+    std::string text = concat(call, "\n");
     for (const Entry& e : entries_of(params)) text += e.text() + "\n";
     return text;
   }
@@ -274,9 +274,13 @@ void Communicator::multi_node_mean_grad(nn::Link& model, bool zero_fill) const {
   std::string problem;
   for (const NamedParam& p : gradients.params)
     if (problem.empty()) problem = impl_->summand_problem(op, p.param.data());
-  const bool same = agree(
-      transport(), {gradients.fingerprint(), Fingerprint().add(gradients.present_text()).value(), std::move(problem)},
-      [&] { return gradients.describe(); });
+  const auto& wire_dtype = options().allreduce_grad_dtype;
+  const std::string call =
+      concat(op, zero_fill ? " with zero_fill" : "", wire_dtype ? concat(" in ", *wire_dtype) : std::string());
+  const bool same =
+      agree(transport(),
+            {gradients.fingerprint(call), Fingerprint().add(gradients.present_text()).value(), std::move(problem)},
+            [&] { return gradients.describe(call); });
   if (!same)
     fill_missing(gradients, communicators::internal::all_gather_texts(transport(), gradients.present_text()),
                  zero_fill);

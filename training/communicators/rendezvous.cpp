@@ -20,10 +20,10 @@ using training::internal::MessageWriter;
 constexpr const char* kOp = "socket_transport";
 constexpr std::string_view kGreeting = "catena ranks 1";  // with the version of the messages
 constexpr std::size_t kLongest = std::size_t(1) << 26;    // bytes of a message: the addresses of all ranks
-// A stranger who connects and says nothing must not hold up the others.
+// A stranger who connects and sends nothing must not hold up the others.
 constexpr double kPatience = 5;
 
-// What a rank says when it has connected.
+// The first message of a rank on a new connection.
 struct Hello {
   int rank = -1, size = 0;
   std::string host = {}, address = {};  // of its machine, and where it listens
@@ -61,10 +61,19 @@ std::string missing_ranks(const std::vector<Socket>& sockets, int first) {
   return text;
 }
 
+// Removes the path of a Unix socket, also when joining fails.
+struct PathRemover {
+  const Address& address;
+  ~PathRemover() {
+    if (address.is_path()) ::unlink(address.path.c_str());
+  }
+};
+
 class Joining {
  public:
-  explicit Joining(const SocketTransportOptions& options)
-      : options_(options), at_(Address::parse(options.rendezvous, kOp)), deadline_(options.timeout) {
+  explicit Joining(const SocketTransportOptions& options) : options_(options), deadline_(options.timeout) {
+    if (options.size > 1) at_ = Address::parse(options.rendezvous, kOp);
+    if (at_.is_path()) Address::parse(concat(at_.path, ".", options.size - 1), kOp);  // the longest path of a rank
     mesh_.sockets.resize(static_cast<std::size_t>(options.size));
     mesh_.hosts.resize(static_cast<std::size_t>(options.size));
     mesh_.hosts[static_cast<std::size_t>(options.rank)] = host_name();
@@ -79,9 +88,9 @@ class Joining {
   // Rank 0.
   void welcome() {
     const Socket listening = listen_at(at_);
+    const PathRemover remover{at_};
     std::vector<std::string> addresses(mesh_.sockets.size());
     accept_ranks(listening, 1, &addresses);
-    if (at_.is_path()) ::unlink(at_.path.c_str());
     MessageWriter w;
     for (std::size_t r = 0; r < addresses.size(); ++r) {
       w.put_text(mesh_.hosts[r]);
@@ -104,11 +113,16 @@ class Joining {
       own.port = "0";
     }
     const Socket listening = listen_at(own);
+    const PathRemover remover{own};
     if (!own.is_path()) own = local_address(listening);
     const Hello hello{options_.rank, options_.size, host_name(), own.text()};
     finish(write_text(root, hello.written(), deadline_), 0);
     std::string table;
-    finish(read_text(root, table, kLongest, deadline_), 0);
+    const Transfer read = read_text(root, table, kLongest, deadline_);
+    if (read == Transfer::late)
+      throw TimeoutError(concat(kOp, ": rank ", options_.rank, " has joined the run at ", at_.text(),
+                                ", but not all other ranks have within ", deadline_.seconds(), " s"));
+    finish(read, 0);
     mesh_.sockets[0] = std::move(root);
 
     MessageReader r(table);
@@ -124,7 +138,6 @@ class Joining {
       mesh_.sockets[static_cast<std::size_t>(other)] = std::move(socket);
     }
     accept_ranks(listening, options_.rank + 1, nullptr);
-    if (own.is_path()) ::unlink(own.path.c_str());
   }
 
   // Accepts the ranks from `first` on.

@@ -14,8 +14,8 @@ struct Mesh {
   std::vector<std::string> hosts;  // by rank
 };
 
-// Every rank connects to rank 0, and says where it listens itself. When all have come, rank 0 tells each one all
-// addresses, and they connect to each other, the higher rank to the lower.
+// Every rank connects to rank 0 and sends the address where it listens itself. When all have come, rank 0 sends all
+// addresses to each one, and they connect to each other, the higher rank to the lower.
 Mesh join_mesh(const SocketTransportOptions& options);
 
 }  // namespace training::communicators::internal

@@ -64,7 +64,7 @@ class SocketEndpoint::SendRequest final : public Pending<Outgoing> {
   ~SendRequest() override {
     const std::lock_guard lock(endpoint_.mutex_);
     if (message_->done) return;
-    // What has been announced to the other rank must come.
+    // A message that has been announced to the other rank must come.
     message_->kept.assign(message_->bytes.begin(), message_->bytes.end());
     message_->bytes = message_->kept;
   }
@@ -123,7 +123,7 @@ void SocketEndpoint::wake() noexcept {
 }
 
 // Errors are thrown without the lock: a program without a handler for them is terminated where they are thrown, and the
-// lock is needed to tell the other ranks.
+// lock is needed to send the error to the other ranks.
 SocketEndpoint::State SocketEndpoint::state_of(int other, const bool& done, const Deadline& deadline, bool wait) {
   std::unique_lock lock(mutex_);
   for (;;) {
@@ -138,7 +138,7 @@ SocketEndpoint::State SocketEndpoint::state_of(int other, const bool& done, cons
   }
 }
 
-// What has ended the other rank never changes again.
+// The error with which the other rank ended never changes again.
 void SocketEndpoint::check_state(State state, int other) {
   if (state == State::aborted) throw RuntimeError(aborted_);
   if (state != State::ended) return;
@@ -155,8 +155,10 @@ Owned<Transport::Request> SocketEndpoint::start_send(int to, std::uint64_t chann
   {
     const std::lock_guard lock(mutex_);
     Peer& p = peer(to);
-    p.outgoing.push_back(message);
-    if (p.outgoing.size() == 1) write_some(p);
+    if (!p.ended) {  // else wait() fails
+      p.outgoing.push_back(message);
+      if (p.outgoing.size() == 1) write_some(p);
+    }
     is_done = message->done;
   }
   if (!is_done) wake();
@@ -271,7 +273,7 @@ void SocketEndpoint::write_some(Peer& p) {
     all.msg_iovlen = 2;
     const ssize_t n = ::sendmsg(p.socket.get(), &all, MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0 && errno == EINTR) continue;
-    // After another error the messages that have arrived are still read; then the socket says that it has ended.
+    // After another error the messages that have arrived are still read, up to the end of the stream.
     if (n < 0) {
       if (errno == EAGAIN || errno == EWOULDBLOCK) return;
       if (p.error == 0) p.error = errno;

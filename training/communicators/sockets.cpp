@@ -132,6 +132,19 @@ bool wait_for(const Socket& socket, short events, const Deadline& deadline) {
   }
 }
 
+bool connects(const Socket& socket, const SystemAddress& at, const Deadline& deadline) {
+  const int flags = ::fcntl(socket.get(), F_GETFL);
+  ::fcntl(socket.get(), F_SETFL, flags | O_NONBLOCK);
+  int error = ::connect(socket.get(), at.get(), at.size) == 0 ? 0 : errno;
+  if (error == EINPROGRESS) {
+    if (!wait_for(socket, POLLOUT, deadline)) return false;
+    socklen_t size = sizeof error;
+    if (::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) != 0) error = errno;
+  }
+  ::fcntl(socket.get(), F_SETFL, flags);
+  return error == 0;
+}
+
 }  // namespace
 
 Socket listen_at(const Address& address) {
@@ -169,7 +182,7 @@ Socket connect_to(const Address& address, const Deadline& deadline) {
     std::string reason;
     if (resolve(address, at, reason)) {
       Socket socket = new_socket(at.get()->sa_family);
-      if (socket && ::connect(socket.get(), at.get(), at.size) == 0) return socket;
+      if (socket && connects(socket, at, deadline)) return socket;
     }
     if (deadline.has_passed()) return Socket();
     std::this_thread::sleep_for(kStep);
@@ -180,7 +193,13 @@ Socket accept_from(const Socket& listening, const Deadline& deadline) {
   for (;;) {
     if (!wait_for(listening, POLLIN, deadline)) return Socket();
     Socket socket(::accept(listening.get(), nullptr, nullptr));
-    if (!socket) continue;  // the other side has gone
+    if (!socket) {  // the other side has gone
+      const int error = errno;
+      check<RuntimeError>(error != EMFILE && error != ENFILE && error != ENOBUFS && error != ENOMEM, "accept",
+                          system_reason(error));
+      if (deadline.has_passed()) return Socket();
+      continue;
+    }
     ::fcntl(socket.get(), F_SETFD, FD_CLOEXEC);
     set_up(socket);
     return socket;

@@ -12,6 +12,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
+#include <catena/training/communicators/agreement.h>
 #include <catena/training/communicators/communicator_state.h>
 #include <catena/training/communicators/mpi_transport.h>
 #include <catena/training/communicators/socket_transport.h>
@@ -130,6 +131,10 @@ Shared<Communicator> create_communicator(std::string_view name, CommunicatorOpti
   internal::check_communicator(name, options);
   options.timeout = time_limit(options.timeout);
   const Shared<Transport> all = world(options);
+  all->set_timeout(options.timeout);
+  const auto& dtype = options.allreduce_grad_dtype;
+  communicators::internal::agree(
+      *all, catena::concat("create_communicator ", name, dtype ? catena::concat(" in ", *dtype) : std::string()));
   return Shared<Communicator>::make(name, all->split(0, all->rank()), std::move(options));
 }
 

@@ -24,7 +24,7 @@ using internal::Deadline;
 
 using Bytes = std::vector<std::byte>;
 
-// What the ranks share.
+// Shared by the ranks.
 struct World {
   // The messages of one channel from one rank to another. They are numbered, and so are the receives: message i is for
   // receive i.

@@ -103,7 +103,7 @@ class MultiNodeNormalization final : public FunctionNode {
   BatchLayout layout(const Array& x, int rank) const {
     return nn::internal::batch_layout(x.shape(), options_.axis, rank);
   }
-  // An empty batch of all ranks says nothing of the data.
+  // An empty batch of all ranks leaves the averages as they are.
   void move(const Statistics& s) const {
     if (!options_.running_mean) return;
     const Array is_known = autograd::apply(catena::kernels::greater, {s.count, 0.0});

@@ -10,8 +10,6 @@ namespace training::internal {
 using catena::check;
 using catena::ValueError;
 
-namespace {}
-
 BucketPlan BucketPlan::of(const std::vector<nn::NamedParam>& params, std::size_t bucket_bytes) {
   BucketPlan plan;
   std::map<autograd::Dtype, std::pair<Bucket, std::size_t>> open;  // and their bytes

@@ -98,12 +98,14 @@ void MultiNodeCheckpointer::operator()(Trainer& trainer) {
     Checkpoint checkpoint{trainer, comm_->size()};
     nn::serializers::save_npz(file(trainer, trainer.updater().iteration()), checkpoint, false);
   });
-  // All ranks have the new file, so that older ones may go.
-  const std::vector<std::int64_t> common = common_iterations(trainer);
+  // All ranks have the new file, so that older ones may go. Files of later iterations are of another run, or damaged.
+  const std::int64_t now = trainer.updater().iteration();
+  std::vector<std::int64_t> common = common_iterations(trainer);
+  std::erase_if(common, [&](std::int64_t iteration) { return iteration > now; });
   if (common.empty()) return;
   const auto kept = std::min<std::ptrdiff_t>(std::ptrdiff_t(options_.n_retains), std::ptrdiff_t(common.size()));
   for (const std::int64_t iteration : own_iterations(trainer)) {
-    if (iteration > common.back() || std::find(common.end() - kept, common.end(), iteration) != common.end()) continue;
+    if (iteration > now || std::find(common.end() - kept, common.end(), iteration) != common.end()) continue;
     std::error_code ignored;
     fs::remove(file(trainer, iteration), ignored);
   }

@@ -1,5 +1,6 @@
 #include <catena/training/multi_node/evaluator.h>
 
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -34,7 +35,7 @@ std::optional<std::int64_t> examples_of(const Iterator& iterator) {
   return {};
 }
 
-// Collective. The means over the ranks, weighted by `examples` if all ranks know theirs.
+// Collective. The means over the ranks, weighted by `examples` if it is given on all ranks.
 Observation mean_over_ranks(const Communicator& comm, const Observation& own, std::optional<std::int64_t> examples) {
   const bool weighted = comm.allreduce_obj({{"unknown", examples ? 0 : 1}}).at("unknown") == 0;
   const double weight = weighted ? double(*examples) : 1;
@@ -70,7 +71,8 @@ Observation MultiNodeEvaluator::evaluate() {
   Observation own;
   internal::on_all_ranks(*comm_, kMultiNodeEvaluator, [&] { own = evaluator_->evaluate(); });
   const HeldMap<Iterator>& iterators = get_all_iterators();
-  return mean_over_ranks(*comm_, own, examples_of(*iterators[0].second));
+  const auto main = std::find_if(iterators.begin(), iterators.end(), [](const auto& i) { return i.first == "main"; });
+  return mean_over_ranks(*comm_, own, examples_of(*(main == iterators.end() ? iterators.front() : *main).second));
 }
 
 GenericMultiNodeEvaluator::GenericMultiNodeEvaluator(AnyCommunicator comm, Held<Iterator> iterator, Held<Link> target,

@@ -71,7 +71,7 @@ class Communication : public FunctionNode {
 
 // ---- point to point ----
 
-// What precedes an array: the receiver sends the number back with the gradient, by which the sender sees that it is the
+// Precedes an array: the receiver sends the number back with the gradient, so that the sender can check that it is the
 // one of this call.
 struct Header {
   std::uint64_t call;

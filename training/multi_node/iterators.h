@@ -34,7 +34,7 @@ class CATENA_EXPORT MultiNodeIterator : public Iterator {
 
  private:
   struct Position {
-    std::int64_t batch_size = -1;  // -1: the iterator does not know it
+    std::int64_t batch_size = -1;  // -1: the iterator has none
     std::int64_t epoch = 0;
     double epoch_detail = 0, previous_epoch_detail = 0;
     bool has_previous = false, is_new_epoch = false, can_reset = false;

@@ -1,5 +1,5 @@
-// What the ranks of a multi-node optimizer agree on before they communicate gradients, and, with sharded states, what
-// they share after an update.
+// The agreement of the ranks of a multi-node optimizer before they communicate gradients, and, with sharded states, the
+// values that they share after an update.
 #include <algorithm>
 #include <map>
 
@@ -65,6 +65,8 @@ bool MultiNodeExchange::agree() {
     comm_->bcast_data(optimizer_.target());
     report(MultiNodeEvent::Kind::broadcast);
   }
+  // The new plan may give parameters to other ranks.
+  if (!is_set_up_anew_ && !plan_.buckets.empty()) consolidate();
   set_plan(comm_->bcast_obj(own_plan().text()));
   known_ = present_params();
   is_set_up_anew_ = false;
@@ -132,7 +134,7 @@ void MultiNodeExchange::keep_own_states() {
     for (const BucketPlan::Member& m : bucket.members) owners[m.path] = m.owner;
   ExchangeAccess::set_elsewhere(optimizer_, [&](const std::string& path) {
     const auto at = owners.find(path);
-    return at == owners.end() || at->second != comm_->rank();
+    return at != owners.end() && at->second != comm_->rank();
   });
   has_all_states_ = false;
 }
@@ -165,7 +167,7 @@ void MultiNodeExchange::share_params() {
 
 void MultiNodeExchange::consolidate() {
   if (!options_.shard_states || comm_->size() == 1) return;
-  if (!has_plan_) {  // no update yet: all ranks make the first states
+  if (plan_.buckets.empty() || is_set_up_anew_) {  // no update yet: all ranks make the first states
     ExchangeAccess::set_elsewhere(optimizer_, [](const std::string&) { return false; });
     return optimizer_.prepare();
   }
@@ -180,7 +182,8 @@ void MultiNodeExchange::consolidate() {
         if (present[k] == '1')
           states[k] = autograd::to_device(comm_->bcast(m.owner == comm_->rank() ? states[k] : Array(), m.owner),
                                           m.param.device());
-      if (m.owner != comm_->rank()) ExchangeAccess::set_states(optimizer_, m.path, std::move(states));
+      if (m.owner != comm_->rank() && !states.empty())
+        ExchangeAccess::set_states(optimizer_, m.path, std::move(states));
     }
   has_all_states_ = true;
 }

@@ -16,8 +16,6 @@ using catena::Shared;
 using catena::ValueError;
 using Kind = MultiNodeEvent::Kind;
 
-namespace {}
-
 MultiNodeExchange::MultiNodeExchange(Optimizer& optimizer, const Communicator& communicator,
                                      const MultiNodeOptimizerOptions& options)
     : optimizer_(optimizer),
@@ -62,7 +60,7 @@ void MultiNodeExchange::start_round() {
   is_changed_ = is_set_up_anew_ || present_params() != known_;
 }
 
-// The last bucket waits for the end of the pass, because it also says whether the pass has failed.
+// The last bucket waits for the end of the pass, because it also carries whether the pass has failed.
 void MultiNodeExchange::note_final(autograd::internal::VariableNode& leaf) {
   if (!round_) return final_order_.push_back(&leaf);
   const auto at = bucket_of_.find(&leaf);
@@ -74,10 +72,10 @@ void MultiNodeExchange::note_final(autograd::internal::VariableNode& leaf) {
 void MultiNodeExchange::post(std::size_t b, bool failed) {
   round_->pack(b, plan_.buckets[b], comm_->size(), {failed, is_changed_});
   next_ = b + 1;
-  // The plan may be another one when the task runs; the round keeps to this one.
-  round_->buckets[b].task = thread_->post([this, round = round_, b, plan = plan_.buckets[b]] {
+  const BucketPlan::Bucket& plan = plan_.buckets[b];
+  round_->buckets[b].task = thread_->post([this, round = round_, b, dtype = plan.dtype, n = plan.members.size()] {
     report(Kind::bucket_started, std::int64_t(b));
-    round->communicate(b, plan, *background_);
+    round->communicate(b, dtype, n, *background_);
     report(Kind::bucket_ended, std::int64_t(b));
   });
 }
@@ -91,7 +89,7 @@ void MultiNodeExchange::end_backward() {
   if (round_) post_rest();
 }
 
-// The other ranks learn of the failure at the end of the round, or where they agree on a plan.
+// The other ranks get the failure at the end of the round, or where they agree on a plan.
 void MultiNodeExchange::fail() noexcept try {
   if (!is_open_ || sends_nothing()) return;
   is_open_ = false;
@@ -103,7 +101,13 @@ void MultiNodeExchange::fail() noexcept try {
     failure_ = concat("rank ", comm_->rank(), " has failed");
   }
   if (round_) post_rest(true);
-  if (round_ && options_.double_buffering) {  // they begin another round before they see the end of this one
+  bool is_last = !options_.double_buffering;
+  if (before_) {  // its end may be the end of the others, too
+    wait_for(*before_);
+    const Round::Notes found = before_->found();
+    is_last = is_last || found.failed || found.changed;
+  }
+  if (round_ && !is_last) {  // the others begin another round before the end of this one
     start_round();
     post_rest(true);
   }
@@ -144,13 +148,9 @@ bool MultiNodeExchange::mean_gradients() {
 
 bool MultiNodeExchange::finish(Shared<Round> round) {
   wait_for(*round);
-  const auto any = [&](std::size_t (*number)(std::size_t)) {
-    for (std::size_t b = 0; b < round->buckets.size(); ++b)
-      if (round->buckets[b].notes[number(plan_.buckets[b].members.size())] != 0) return true;
-    return false;
-  };
-  if (any(&Round::failed)) fail_everywhere();
-  if (any(&Round::changed)) {
+  const Round::Notes found = round->found();
+  if (found.failed) fail_everywhere();
+  if (found.changed) {
     if (before_) wait_for(*before_);
     before_.reset();
     has_plan_ = false;

@@ -17,7 +17,7 @@
 namespace training::internal {
 
 // Every update is a round, in which every rank communicates the same buckets in the same order: also a rank that has
-// failed, or that has other parameters than planned. It says so in the round, so that all ranks know it at its end.
+// failed, or that has other parameters than planned. The round carries that, too, so that all ranks have it at its end.
 // Buckets have a communicator of their own, for the communication thread.
 class MultiNodeExchange final : public GradientExchange {
  public:
@@ -33,7 +33,7 @@ class MultiNodeExchange final : public GradientExchange {
   void consolidate();
 
  private:
-  // What the plan was made for, in the order of the target's parameters.
+  // The parameters for which the plan was made, in the order of the target.
   struct Known {
     const void* id;
     bool is_initialized, is_trained;

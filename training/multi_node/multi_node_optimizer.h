@@ -23,7 +23,7 @@
 
 namespace training {
 
-// What a multi-node optimizer does, in the order in which this rank does it.
+// The steps of a multi-node optimizer, in the order in which this rank makes them.
 struct MultiNodeEvent {
   enum class Kind {
     broadcast,       // the weights of rank 0 have been broadcast in place of an update
@@ -39,7 +39,8 @@ struct MultiNodeEvent {
 
 struct MultiNodeOptimizerOptions {
   // An update uses the means of the gradients before the last ones, which were communicated while the last ones were
-  // computed. The update after a broadcast is left out, because there are no gradients before.
+  // computed. The update after a broadcast is left out, because there are no gradients before, and so is the first one
+  // of an optimizer that has been loaded: a training that goes on from a file has one update less.
   bool double_buffering = false;
   // A parameter that has no gradient on some rank counts as zero there. Otherwise it is a ValueError, on all ranks,
   // with its path.
@@ -51,7 +52,7 @@ struct MultiNodeOptimizerOptions {
   bool overlap = true;
   // ZeRO-1 (Rajbhandari et al., arXiv:1910.02054): each rank has the states of its part of the parameters only, updates
   // that part from the sum of its gradients, and gives the new values to the others. Parameters of others have no
-  // gradient after an update, unless there are hooks before the update or loss scaling, which read all gradients.
+  // gradient after an update, unless there are hooks or loss scaling, which read all gradients.
   bool shard_states = false;
   // Called with each event, also in the communication thread, but never in two threads at a time.
   catena::Function<void(const MultiNodeEvent&)> observer = {};

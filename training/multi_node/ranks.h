@@ -1,4 +1,4 @@
-// What the functions of this folder share: their argument for a communicator, and errors that all ranks see, which are
+// Common to the functions of this folder: their argument for a communicator, and errors that all ranks see, which are
 // internal to this folder and its tests.
 #pragma once
 

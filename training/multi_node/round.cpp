@@ -54,13 +54,14 @@ void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, const
   bucket.point = point_of(numbers);
 }
 
-void Round::communicate(std::size_t b, const BucketPlan::Bucket& plan, const Communicator& comm) {
+void Round::communicate(std::size_t b, Dtype dtype, std::size_t members, const Communicator& comm) {
   Bucket& bucket = buckets[b];
   if (bucket.point) bucket.point->wait();
-  const Dtype wire = comm.options().allreduce_grad_dtype.value_or(plan.dtype);
+  const Dtype wire = comm.options().allreduce_grad_dtype.value_or(dtype);
   // In 16 bits they are divided before they are added, so that the sum does not overflow.
   const bool is_narrow = catena::itemsize(wire) <= 2;
-  const double n = comm.name() == "dummy" ? 1 : comm.size();
+  // The sums of "dummy" are this rank's own values; its alltoall is that of the others.
+  const double n = comm.name() == "dummy" && !is_sharded ? 1 : comm.size();
   for (Array& a : bucket.sent) a = autograd::astype(is_narrow ? a / n : a, wire);
   Array sum;
   if (is_sharded) {
@@ -70,9 +71,9 @@ void Round::communicate(std::size_t b, const BucketPlan::Bucket& plan, const Com
     sum = comm.allreduce(bucket.sent[0]);
   }
   bucket.sent.clear();
-  Array mean = autograd::astype(sum, plan.dtype);
-  if (!is_narrow) mean = mean / n;
-  const std::int64_t end = mean.size(), begin = end - std::int64_t(2 * plan.members.size() + 2);
+  if (!is_narrow) sum = sum / n;
+  const Array mean = autograd::astype(sum, dtype);
+  const std::int64_t end = mean.size(), begin = end - std::int64_t(2 * members + 2);
   bucket.notes = numbers(autograd::slice(mean, 0, begin, end));
   bucket.mean = autograd::slice(mean, 0, 0, begin);
   bucket.point = point_of(mean);

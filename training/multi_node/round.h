@@ -1,9 +1,9 @@
 // The gradients of one update on their way: packed into buckets, summed over the ranks, unpacked. Internal to this
 // folder.
 //
-// Behind its gradients a bucket has numbers whose sums say what the ranks found: for each parameter whether a rank has
-// no gradient and whether it has one, whether a rank has failed, and whether one has other parameters than planned. All
-// are 0 or 1, so that a sum is 0 exactly if all are, in every dtype.
+// Behind its gradients a bucket has numbers whose sums are the findings of all ranks: for each parameter whether a rank
+// has no gradient and whether it has one, whether a rank has failed, and whether one has other parameters than planned.
+// All are 0 or 1, so that a sum is 0 exactly if all are, in every dtype.
 #pragma once
 
 #include <cstdint>
@@ -39,10 +39,19 @@ struct Round {
   struct Notes {
     bool failed = false, changed = false;
   };
+  // Of a round that has ended: whether a rank has failed, and whether one has other parameters than planned.
+  Notes found() const {
+    Notes all;
+    for (const Bucket& b : buckets) {
+      all.failed = all.failed || b.notes[b.notes.size() - 2] != 0;
+      all.changed = all.changed || b.notes[b.notes.size() - 1] != 0;
+    }
+    return all;
+  }
   // In the thread of the optimizer: copies the gradients of the members. With a failure, zeros.
   void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, const Notes& notes);
-  // In the communication thread.
-  void communicate(std::size_t bucket, const BucketPlan::Bucket& plan, const Communicator& comm);
+  // In the communication thread. `members`: their number.
+  void communicate(std::size_t bucket, autograd::Dtype dtype, std::size_t members, const Communicator& comm);
   // In the thread of the optimizer: gives the members their means. Members of other ranks, and members that have no
   // gradient on any rank, get none.
   void unpack(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;

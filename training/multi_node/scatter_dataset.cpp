@@ -111,7 +111,7 @@ Indices indices_of(std::string_view bytes) {
 }
 
 // The root sends each part as soon as it is loaded. A rank whose part cannot be loaded gets an empty message, so that
-// it does not wait; on_all_ranks() then tells it why.
+// it does not wait; on_all_ranks() then throws the reason there.
 std::string exchange(const Dataset* dataset, const Communicator& comm, const std::vector<Indices>& parts, int root) {
   if (comm.rank() != root) return comm.recv_obj(root);
   std::exception_ptr error;

@@ -27,12 +27,12 @@ struct ScatterDatasetOptions {
 //   train = training::scatter_dataset(train, comm, {.shuffle = true});
 //
 // If only some ranks have a dataset, that of the root counts: the root loads the examples of all parts and sends them,
-// and the other ranks hold them in host memory. What a transform draws at random is then drawn once, so transforms of
+// and the other ranks hold them in host memory. Random draws of a transform are then made once, so transforms of
 // that kind are added to the parts. If all ranks have it (their sizes must agree), only the order is sent, and each
 // rank loads the examples of its part as they are needed.
 //
-// ValueError on all ranks if the root has none, for sizes that differ, and for a root that is no rank. What a dataset
-// throws on the root is thrown on all ranks. An AnyDataset that is borrowed must outlive the part of its rank.
+// ValueError on all ranks if the root has none, for sizes that differ, and for a root that is no rank. An exception of
+// a dataset on the root is thrown on all ranks. An AnyDataset that is borrowed must outlive the part of its rank.
 CATENA_EXPORT DatasetPtr scatter_dataset(AnyDataset dataset, AnyCommunicator comm,
                                          const ScatterDatasetOptions& options = {});
 

@@ -35,6 +35,8 @@ class ReplicaSet {
 //
 // The other ranks of a set get the iterators' positions and the random generators of the least rank, too. For runs that
 // go on bit for bit, each rank saves its own state: create_multi_node_checkpointer().
+// If several ranks write, n_retains should be at least 2: a rank removes its older files before the others have written
+// their new ones.
 //
 // ValueError as for a Snapshot, for a rank that is not there, and for one in two sets. With `autoload`, an error on one
 // rank is an error on all.
@@ -84,7 +86,8 @@ struct MultiNodeCheckpointerOptions {
 //   trainer.extend(checkpointer, {.trigger = {1000, training::iteration}});
 //
 // A training that was ended in whatever way, and is then started again with the same number of ranks, goes on like one
-// that was never stopped, bit for bit. ValueError for an empty name or one with a slash, and for an n_retains below 1.
+// that was never stopped, bit for bit (with double_buffering: but for one update, which is left out). ValueError for an
+// empty name or one with a slash, and for an n_retains below 1.
 class CATENA_EXPORT MultiNodeCheckpointer : public Extension {
  public:
   using Options = MultiNodeCheckpointerOptions;

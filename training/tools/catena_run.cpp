@@ -49,6 +49,11 @@ void say(int to, std::string_view text) {
   while (!text.empty()) {
     const ssize_t n = ::write(to, text.data(), text.size());
     if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EAGAIN) {
+      pollfd p{to, POLLOUT, 0};
+      ::poll(&p, 1, -1);
+      continue;
+    }
     if (n <= 0) return;  // nobody reads: the ranks go on
     text.remove_prefix(static_cast<std::size_t>(n));
   }
@@ -94,23 +99,26 @@ std::optional<Arguments> parse(int argc, char** argv) {
     if (!number) return {};
   }
   a.program = argv + k;
-  const bool is_complete = k < argc && a.nproc >= 1 && a.nodes >= 1 && a.node < a.nodes;
+  const bool is_complete = k < argc && a.nproc >= 1 && a.nodes >= 1 && a.node < a.nodes &&
+                           a.nproc <= 1'000'000 / a.nodes;  // CATENA_SIZE has this limit
   const auto seconds = a.timeout.empty() ? 1 : catena::parse_real(a.timeout).value_or(0);
   if (!is_complete || !(seconds > 0) || (a.nodes > 1 && a.rendezvous.empty())) return {};
   return a;
 }
 
 // ---- ranks --------------------------------------------------------------------------------------
-// What a rank prints to one of its streams, line by line.
+// One of the streams of a rank, line by line.
 class Output {
  public:
   Output(int from, int to, std::string prefix) : from_(from), to_(to), prefix_(std::move(prefix)) {
     ::fcntl(from_, F_SETFL, O_NONBLOCK);
   }
   int descriptor() const noexcept { return from_; }  // negative after the end
+  // At most 1 MiB: an endless output must not keep the launcher from signals and from other ranks.
   void read() {
+    constexpr int kParts = 16;
     std::array<char, 65536> bytes;
-    for (;;) {
+    for (int k = 0; k < kParts; ++k) {
       const ssize_t n = ::read(from_, bytes.data(), bytes.size());
       if (n < 0 && errno == EINTR) continue;
       if (n < 0 && errno == EAGAIN) return;
@@ -155,11 +163,11 @@ struct Rank {
   bool ended = false;
 };
 
-// What the process of a rank does instead of returning.
+// The process of a rank, after fork(). Does not return.
 [[noreturn]] void become_program(const Arguments& a, int rank, const std::string& rendezvous, int out, int err) {
   ::setpgid(0, 0);  // with what it starts itself
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const int nothing = ::open("/dev/null", O_RDONLY);
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(out, STDOUT_FILENO);
   ::dup2(err, STDERR_FILENO);

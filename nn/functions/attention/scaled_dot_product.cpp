@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 
 #include <catena/autograd/attention_extension.h>
@@ -233,7 +234,9 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   if (o.mask) check_mask(l, o.mask, q.dtype());
   const double root = l.depth > 0 ? 1 / std::sqrt(double(l.depth)) : 1;
   const bool drops = o.dropout != 0 && autograd::internal::trains(kOp);
-  const Settings s{o.scale.value_or(root), drops ? o.dropout : 0, o.causal, o.window, o.offset};
+  // Positions are added to the window, so it ends where sums would overflow.
+  const std::int64_t window = std::min(o.window, std::int64_t(1) << 62);
+  const Settings s{o.scale.value_or(root), drops ? o.dropout : 0, o.causal, window, o.offset};
   auto* const extension = q.data().backend().extension<AttentionExtension>(q.device());
   if (extension == nullptr || autograd::internal::wants_elementary_nodes() || drops || q.size() == 0 || k.size() == 0 ||
       v.size() == 0 || !extension->takes(call_of(l, s, q.data(), k.data(), v.data(), o.mask ? o.mask.data() : Array())))
