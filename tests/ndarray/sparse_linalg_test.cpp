@@ -56,6 +56,13 @@ BOOST_FIXTURE_TEST_CASE(conjugate_gradients, Systems) {
   const auto [x, info] = linalg::cg(P, b30, {.rtol = 1e-9});
   BOOST_TEST(info == 0);
   BOOST_TEST(residual(P, x, b30) < 1.01e-9);
+  // Without a tolerance the iteration ends where nothing is left.
+  const auto whole = linalg::cg(nd::sparse::diags(nd::ones(3)), nd::ones(3), {.rtol = 0});
+  BOOST_TEST(whole.info == 0);
+  BOOST_TEST(whole.x.to_vector<double>() == std::vector<double>(3, 1.0), boost::test_tools::per_element());
+  // A start that is no solution of A x = 0.
+  const auto zero = linalg::lsqr(nd::sparse::diags(nd::arange(2) + 1.), nd::zeros(2), {.x0 = nd::ones(2)});
+  BOOST_TEST(nd::linalg::norm(zero.x).item<double>() < 1e-5);
   // The absolute tolerance ends the iteration earlier.
   int loose = 0, tight = 0;
   linalg::cg(P, b30, {.atol = 5, .callback = [&](const Array&) { ++loose; }});

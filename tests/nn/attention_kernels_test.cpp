@@ -135,6 +135,7 @@ BOOST_AUTO_TEST_CASE(positions_of_queries_and_keys) {
   check("causal window", q, k, v, {.causal = true, .window = 33, .offset = 51});
   check("a window of one key", q, k, v, {.causal = true, .window = 1});
   check("far away", q, k, v, {.window = 5, .offset = 100000});
+  check("the largest window", q, k, v, {.window = INT64_MAX});
 }
 
 BOOST_AUTO_TEST_CASE(masks) {

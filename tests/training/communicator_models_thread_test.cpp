@@ -186,6 +186,15 @@ BOOST_AUTO_TEST_CASE(gradients_that_are_missing) {
     BOOST_TEST(error == "multi_node_mean_grad: /d has no gradient on rank 0; zero_fill = true counts it as zero");
 }
 
+BOOST_AUTO_TEST_CASE(calls_that_differ) {
+  const auto errors = errors_on_ranks<ValueError>(2, [](Communicator& c) {
+    Mixed model(0);
+    c.multi_node_mean_grad(model, c.rank() == 0);
+  });
+  for (const std::string& error : errors)
+    BOOST_TEST(error.find("multi_node_mean_grad with zero_fill") != std::string::npos, error);
+}
+
 // The gradient travels in 16 bits: a third is rounded to them, the mean is that of the rounded numbers.
 BOOST_AUTO_TEST_CASE(gradients_travel_in_16_bits) {
   for (const std::string_view name : {"naive", "flat"}) {

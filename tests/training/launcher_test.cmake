@@ -31,6 +31,17 @@ first=$!
 ]])
 says("\\[3\\] rank 3 of 4: sum 10, ranks 0123, " "\\[0\\] rank 0 of 4: sum 10, ")
 
+# The limit of the number of ranks.
+ranks(2 "${RUN}" --nproc 1000000 --nodes 1000000 --node 0 --rendezvous "${WORK}/many" "${PROGRAM}" sum)
+# A rank that prints without end does not keep the launcher from a signal.
+shell(143 [[
+"$RUN" --nproc 2 yes > /dev/null &
+run=$!
+sleep 1
+kill -TERM $run
+wait $run
+]])
+
 # ---- failures ---------------------------------------------------------------------------------------------------------------
 ranks(137 "${RUN}" --nproc 3 "${PROGRAM}" killed)
 says("catena-run: rank 1 was killed by signal 9")

@@ -91,6 +91,20 @@ BOOST_AUTO_TEST_CASE(weights_of_ranks) {
   }
 }
 
+// The iterator "main", which need not be the first, gives the weights.
+BOOST_AUTO_TEST_CASE(weights_of_the_main_iterator) {
+  const auto ranks = by_rank(2, [&](const Comm& comm) {
+    const int r = comm->rank();
+    Means model;
+    SerialIterator extra(ArrayDataset(autograd::zeros({5, 1}, Dtype::float64)), 8, {.repeat = false});
+    SerialIterator main(ArrayDataset(autograd::full({r + 1, 1}, 9.0 * r, Dtype::float64)), 8, {.repeat = false});
+    Evaluator evaluator(HeldMap<Iterator>{{"extra", extra}, {"main", main}}, HeldMap<nn::Link>{{"main", model}});
+    MultiNodeEvaluator all = create_multi_node_evaluator(evaluator, comm);
+    return means_of(all)[0];
+  });
+  for (const double r : ranks) BOOST_TEST(r == 6.0, boost::test_tools::tolerance(1e-12));  // (1 * 0 + 2 * 9) / 3
+}
+
 // A class derived from Evaluator, whose names differ between the ranks.
 BOOST_AUTO_TEST_CASE(names_that_only_some_ranks_report) {
   struct Own : Evaluator {

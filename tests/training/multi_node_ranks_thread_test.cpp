@@ -514,4 +514,27 @@ BOOST_AUTO_TEST_CASE(errors) {
   }
 }
 
+// A parameter that is frozen for some updates, and the new division of the states, lose none of them.
+BOOST_AUTO_TEST_CASE(states_survive_a_new_plan) {
+  const auto weights = [](bool shard) {
+    std::vector<Doubles> of_ranks(2);
+    const RankBatches data(9, 2, Dtype::float64);
+    run_ranks(2, {}, [&](Communicator& comm) {
+      Perceptron model(Dtype::float64, 1);
+      Adam adam;
+      const auto optimizer = create_multi_node_optimizer(adam, comm, {.bucket_bytes = 40, .shard_states = shard});
+      optimizer->setup(model);
+      for (std::int64_t step = 0; step < 9; ++step) {
+        if (step == 3) model.disable_update("l1/*");
+        if (step == 6) model.enable_update();
+        optimizer->update([&] { return model(data.x(step, comm.rank()), data.t(step, comm.rank())); });
+      }
+      of_ranks[std::size_t(comm.rank())] = weights_of(model);
+    });
+    BOOST_TEST(of_ranks[0] == of_ranks[1], boost::test_tools::per_element());
+    return of_ranks[0];
+  };
+  BOOST_TEST(weights(true) == weights(false), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

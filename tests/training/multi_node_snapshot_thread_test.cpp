@@ -150,6 +150,20 @@ BOOST_AUTO_TEST_CASE(the_newest_iteration_of_all_ranks) {
   BOOST_TEST(none[0] + none[1] == 0);
 }
 
+// Files of later iterations, of another run, do not replace the new ones.
+BOOST_AUTO_TEST_CASE(files_of_a_longer_run) {
+  const TemporaryFolder folder("checkpointer_longer");
+  for (const double end : {10.0, 4.0})
+    by_rank(2, [&](const Comm& comm) {
+      RankRun run(comm, 1, end, folder / "out");
+      run.trainer.extend(create_multi_node_checkpointer("run", comm, {.path = folder / "files", .n_retains = 1}),
+                         {.trigger = {2, iteration}});
+      run.trainer.run();
+      return 0;
+    });
+  BOOST_TEST((files_in(folder / "files") == Texts{"run.0.10", "run.0.4", "run.1.10", "run.1.4"}));
+}
+
 BOOST_AUTO_TEST_CASE(errors_of_checkpointers) {
   const TemporaryFolder folder("checkpointer_errors");
   by_rank(2, [&](const Comm& comm) {
