@@ -26,6 +26,8 @@
 #include <catena/ndarray/routines/benchmark.h>
 #include <catena/ndarray/routines/cosine_transforms.h>
 #include <catena/ndarray/routines/dlpack.h>
+#include <catena/ndarray/routines/fft_plans.h>
+#include <catena/ndarray/sparse/linalg.h>
 #include <catena/ndarray/sparse/sparse.h>
 #include <catena/ndarray/testing/assertions.h>
 #include <catena/ndarray/testing/backends.h>
