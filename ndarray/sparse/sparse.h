@@ -252,7 +252,7 @@ class CATENA_EXPORT csc_matrix {
   template <std::same_as<Array> A>
   explicit csc_matrix(const A& dense, std::optional<Dtype> dtype = {}) : csc_matrix(csr_matrix(dense, dtype)) {}
   csc_matrix(const csr_matrix& matrix) : rows_(matrix.T()) {}
-  csc_matrix(const coo_matrix& matrix) : csc_matrix(csr_matrix(matrix)) {}
+  explicit csc_matrix(const coo_matrix& matrix) : csc_matrix(csr_matrix(matrix)) {}
   explicit csc_matrix(const Shape& shape, Dtype dtype = Dtype::float64) : csc_matrix(csr_matrix(shape, dtype)) {}
 
   Array data() const { return rows_.data(); }
