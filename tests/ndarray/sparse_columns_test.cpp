@@ -81,7 +81,8 @@ BOOST_FIXTURE_TEST_CASE(csc_conversion, Columns) {
   BOOST_TEST(A.T().data()->data == A.data()->data);
   BOOST_TEST(A.copy().data()->data != A.data()->data);
   const csr_matrix implicit = A;
-  const csc_matrix back = implicit, from_list = A.tocoo();
+  const csc_matrix back = implicit, from_list(A.tocoo());
+  BOOST_TEST(bool(nd::array_equal(A.tocoo() * nd::arange(4), A * nd::arange(4))));
   BOOST_TEST(bool(nd::array_equal(back.toarray(), dense_a)));
   BOOST_TEST(bool(nd::array_equal(from_list.toarray(), dense_a)));
   BOOST_TEST(bool(nd::array_equal(A.to_device(nd::cpu_device).toarray(), dense_a.to_device(nd::cpu_device))));
