@@ -181,21 +181,26 @@ Owned<Transport::Request> SocketEndpoint::start_receive(int from, std::uint64_t 
   return Owned<Transport::Request>(new ReceiveRequest(*this, from, receive, timeout));
 }
 
+std::vector<Shared<SocketEndpoint::Outgoing>> SocketEndpoint::send_abort(std::string_view text) {
+  const auto bytes = std::as_bytes(std::span(text));
+  std::vector<Shared<Outgoing>> all;
+  for (Peer& p : peers_) {
+    if (p.ended) continue;
+    all.push_back(Shared<Outgoing>::make(
+        Outgoing{{kAbortChannel, text.size()}, {}, 0, false, std::vector<std::byte>(bytes.begin(), bytes.end())}));
+    all.back()->bytes = all.back()->kept;
+    p.outgoing.push_back(all.back());
+    if (p.outgoing.size() == 1) write_some(p);
+  }
+  return all;
+}
+
 void SocketEndpoint::announce_abort(const std::string& message) noexcept {
   try {
     const std::string text = aborted_text(rank_, message).substr(0, kLongestText);
-    const auto bytes = std::as_bytes(std::span(text));
     const Deadline deadline(1);
     std::unique_lock lock(mutex_);
-    std::vector<Shared<Outgoing>> all;
-    for (Peer& p : peers_) {
-      if (p.ended) continue;
-      all.push_back(Shared<Outgoing>::make(
-          Outgoing{{kAbortChannel, text.size()}, {}, 0, false, std::vector<std::byte>(bytes.begin(), bytes.end())}));
-      all.back()->bytes = all.back()->kept;
-      p.outgoing.push_back(all.back());
-      if (p.outgoing.size() == 1) write_some(p);
-    }
+    const std::vector<Shared<Outgoing>> all = send_abort(text);
     wake();
     const auto is_done = [](const Shared<Outgoing>& o) { return o->done; };
     changed_.wait_until(lock, *deadline.at(), [&] { return std::all_of(all.begin(), all.end(), is_done); });
@@ -322,7 +327,10 @@ void SocketEndpoint::end_message(Peer& p) {
     p.target->done = true;
     p.target.reset();
   } else if (p.head.channel == kAbortChannel) {
-    if (aborted_.empty()) aborted_.assign(reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size());
+    if (aborted_.empty()) {
+      aborted_.assign(reinterpret_cast<const char*>(p.bytes.data()), p.bytes.size());
+      send_abort(aborted_);  // this rank may end before the others have the message
+    }
   } else {
     Queue& queue = p.queues[p.head.channel];
     if (queue.receives.empty()) {

@@ -11,6 +11,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -80,6 +81,7 @@ class SocketEndpoint final : public Endpoint {
   void move_messages();
   void wake() noexcept;
   // With the lock.
+  std::vector<catena::Shared<Outgoing>> send_abort(std::string_view text);
   void write_some(Peer& p);
   void read_some(Peer& p);
   bool read_head(Peer& p);
