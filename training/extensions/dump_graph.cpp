@@ -13,9 +13,16 @@ DumpGraph::DumpGraph(std::string root_name, Options options)
   trigger = TriggerSpec([](Trainer& trainer) { return trainer.updater().iteration() == 1; });
 }
 
-void DumpGraph::initialize(Trainer& trainer) { internal::check_output_file("dump_graph", trainer, options_.out_name); }
+void DumpGraph::initialize(Trainer& trainer) {
+  internal::check_output_file("dump_graph", trainer, options_.out_name);
+  if (trainer.updater().iteration() == 0)
+    keeps_graphs_ = catena::Owned<autograd::ConfigScope>(new autograd::ConfigScope({.keep_graph_on_report = true}));
+}
+
+void DumpGraph::finalize() { keeps_graphs_ = {}; }
 
 void DumpGraph::operator()(Trainer& trainer) {
+  keeps_graphs_ = {};
   const nn::Variable& root = trainer.observation().at(root_name_).variable();
   catena::check<catena::TypeError>(bool(root), "dump_graph", "what was reported as ", root_name_,
                                    " is a number, which has no graph; report the variable");

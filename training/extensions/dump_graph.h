@@ -4,6 +4,8 @@
 #include <string>
 
 #include <catena/autograd/computational_graph.h>
+#include <catena/autograd/config.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/training/trainer.h>
 
 namespace training {
@@ -23,11 +25,13 @@ class CATENA_EXPORT DumpGraph : public Extension {
   DumpGraph(std::string root_name, Options options);
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
+  void finalize() override;
   std::string default_name() const override { return "dump_graph"; }
 
  private:
   std::string root_name_;
   Options options_;
+  catena::Owned<autograd::ConfigScope> keeps_graphs_;
 };
 
 // trainer.extend(dump_graph("main/loss"))
