@@ -14,6 +14,7 @@ namespace test {
 // Runs the program in one thread for each rank. Values are compared afterwards, in the thread of the test.
 inline void run_ranks(int ranks, const RankOptions& run, const std::function<void(training::Communicator&)>& program) {
   training::communicators::run_thread_ranks(ranks, [&](catena::Shared<training::communicators::Transport> transport) {
+    const OnHost host;
     training::Communicator comm(run.name, std::move(transport), run.comm);
     program(comm);
   });

@@ -15,13 +15,19 @@ using Comm = catena::Shared<training::Communicator>;
 
 // Runs program(comm) on n ranks; the result has what it returned, by rank. An exception of a rank fails the test.
 template <class F> auto by_rank(int n, const F& program) {
-  return on_ranks(n, [&](training::Communicator& comm) { return program(Comm::borrowed(&comm)); });
+  return on_ranks(n, [&](training::Communicator& comm) {
+    const OnHost host;
+    return program(Comm::borrowed(&comm));
+  });
 }
 
 // Runs a program that fails on n ranks, and returns the message of the exception of class E of each rank: "(...)" for
 // one that threw nothing or another exception.
 template <class E, class F> std::vector<std::string> messages_by_rank(int n, const F& program) {
-  return errors_on_ranks<E>(n, [&](training::Communicator& comm) { program(Comm::borrowed(&comm)); });
+  return errors_on_ranks<E>(n, [&](training::Communicator& comm) {
+    const OnHost host;
+    program(Comm::borrowed(&comm));
+  });
 }
 
 // The communicator of a run of one rank.

@@ -6,12 +6,18 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/current_device.h>
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/communicators/communicator.h>
 #include <catena/training/communicators/thread_transport.h>
 
 namespace test {
+
+// While it lives, new arrays of this thread are in host memory, where the examples of these tests are.
+struct OnHost {
+  autograd::internal::DefaultDeviceScope scope{autograd::default_backend(), kCpu};
+};
 
 struct RankOptions {
   std::string_view name = "naive";

@@ -199,6 +199,7 @@ BOOST_AUTO_TEST_CASE(a_column_that_never_appears_is_named_once) {
 }
 
 BOOST_AUTO_TEST_CASE(the_graph_of_an_iteration_lives_until_the_next) {
+  const auto keep = autograd::using_config({.keep_graph_on_report = true});
   SquareRun run(0.1, 3);
   Variable previous;
   std::string seen;

@@ -98,7 +98,7 @@ Array examples(const autograd::Shape& shape, Dtype dtype, double offset = 0) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(multi_node_normalization)
+BOOST_AUTO_TEST_SUITE(multi_node_normalization, *boost::unit_test::fixture<OnHost>())
 
 BOOST_AUTO_TEST_CASE(the_joined_batch_of_one_process) {
   const std::vector<std::vector<std::int64_t>> all_sizes = {{6}, {3, 3}, {5, 1}, {2, 0, 4}, {2, 1, 2, 1}};

@@ -63,7 +63,7 @@ std::string message_of_error(const std::function<void()>& f) {
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(multi_node_ranks)
+BOOST_AUTO_TEST_SUITE(multi_node_ranks, *boost::unit_test::fixture<OnHost>())
 
 BOOST_AUTO_TEST_CASE(the_first_update_broadcasts) {
   for (const int ranks : {1, 3}) {

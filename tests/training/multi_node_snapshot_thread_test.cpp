@@ -63,7 +63,7 @@ void truncate(const std::string& path) { fs::resize_file(path, fs::file_size(pat
 
 }  // namespace
 
-BOOST_AUTO_TEST_SUITE(multi_node_snapshots)
+BOOST_AUTO_TEST_SUITE(multi_node_snapshots, *boost::unit_test::fixture<OnHost>())
 
 // Of the iterations 2, 4, 6, 8, 10 the newest two stay; another name and other files are not touched.
 BOOST_AUTO_TEST_CASE(files_of_ranks) {
