@@ -40,6 +40,7 @@ struct ScatterIndexOptions {
   int root = 0;  // the rank whose `n` counts
   bool force_equal_length = true;
 };
+// Positions of examples.
 struct IndexRange {
   std::int64_t begin, end;  // the end is not in the range
 };
