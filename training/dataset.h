@@ -61,7 +61,7 @@ struct CATENA_EXPORT Example {
   Example(std::initializer_list<ExampleValue> tuple);
   // A map: Example({{"image", x}, {"label", 3}}).
   Example(std::vector<std::pair<std::string, ExampleValue>> map);
-  // What a function of an example returns: std::tuple(x / 255, t).
+  // The result of a function of an example, such as std::tuple(x / 255, t).
   template <class... T>
   Example(const std::tuple<T...>& t) : Example(std::apply([](auto&... v) { return Example({v...}); }, t)) {}
   Array operator[](std::string_view name) const;  // of a map; the KeyError lists the names

@@ -11,7 +11,7 @@
 namespace autograd::internal {
 namespace {
 
-nd::cpu::Attention attention_of(const AttentionCall& c) {
+catena::bound::Attention attention_of(const AttentionCall& c) {
   return {*c.q.get(), *c.k.get(), *c.v.get(), c.mask.get(), c.scale, c.causal, c.window, c.offset};
 }
 
@@ -29,14 +29,14 @@ class CpuAttention final : public AttentionExtension {
 
 class CudaAttention final : public AttentionExtension {
  public:
-  bool takes(const AttentionCall& call) const override { return nd::cuda::takes_attention(of(call)); }
+  bool takes(const AttentionCall& call) const override { return nd::cuda::takes_attention(attention_of(call)); }
 
   void forward(const AttentionCall& call, const Array& y, const Array& log_sums) override {
     const AttentionCall c = readable(call);
     const Writable to(y);
     const nd::StreamRef stream = nd::internal::stream_for(y.device());
     run({c.q, c.k, c.v, c.mask, to.rows, log_sums}, stream,
-        [&] { nd::cuda::attention(of(c), *to.rows.get(), *log_sums.get(), stream); });
+        [&] { nd::cuda::attention(attention_of(c), *to.rows.get(), *log_sums.get(), stream); });
     to.finish();
   }
   void backward(const AttentionCall& call, const Array& y, const Array& log_sums, const Array& gy, const Array& gq,
@@ -46,16 +46,13 @@ class CudaAttention final : public AttentionExtension {
     const Writable to_q(gq), to_k(gk), to_v(gv);
     const nd::StreamRef stream = nd::internal::stream_for(y.device());
     run({c.q, c.k, c.v, c.mask, of_y, of_gy, log_sums, delta, to_q.rows, to_k.rows, to_v.rows}, stream, [&] {
-      nd::cuda::attention_backward(of(c), *of_y.get(), *log_sums.get(), *delta.get(), *of_gy.get(), *to_q.rows.get(),
-                                   *to_k.rows.get(), *to_v.rows.get(), stream);
+      nd::cuda::attention_backward(attention_of(c), *of_y.get(), *log_sums.get(), *delta.get(), *of_gy.get(),
+                                   *to_q.rows.get(), *to_k.rows.get(), *to_v.rows.get(), stream);
     });
     for (const Writable* to : {&to_q, &to_k, &to_v}) to->finish();
   }
 
  private:
-  static nd::cuda::Attention of(const AttentionCall& c) {
-    return {*c.q.get(), *c.k.get(), *c.v.get(), c.mask.get(), c.scale, c.causal, c.window, c.offset};
-  }
   // The array itself where the kernels read it in place, else a copy.
   static Array readable(const Array& a) { return nd::cuda::has_attention_rows(*a.get()) ? a : copy(a); }
   static AttentionCall readable(const AttentionCall& call) {

@@ -130,6 +130,31 @@ template <class Tiles, AttentionMask Mask> struct Attention {
     }
   }
 
+  // The block of queries of a head and group that a thread block computes.
+  struct QueryBlock {
+    Head at;
+    int64_t first;  // query
+    int rows;       // from the first query to the last one of the head
+    Visit visit;
+    Masks masks;
+    ND_FN explicit QueryBlock(const P& p) : QueryBlock(p, blocks(p.queries)) {}
+    ND_FN QueryBlock(const P& p, uint32_t of_head)
+        : at(p, blockIdx.x / of_head / uint32_t(p.groups), blockIdx.x / of_head % uint32_t(p.groups)),
+          // The last queries of causal attention have the most keys, and begin first.
+          first(int64_t(of_head - 1 - blockIdx.x % of_head) * kRows),
+          rows(int(p.queries - first)),
+          visit(first, p.queries, [&](int64_t query) { return keys_of(p, query); }),
+          masks(Mask == AttentionMask::none ? nullptr : at.of(p.mask) + first * p.mask.row, p.mask.row, p.mask_column) {
+    }
+  };
+  // Begins to copy the tile n of keys and values that a block of queries visits.
+  static ND_FN void fetch_keys(const P& p, const Tiles& tiles, const Visit& visit, const char* k, const char* v, int n,
+                               int stage) {
+    const int column = visit.begin + n * kColumns, left = int(p.keys) - column;
+    Tiles::template fetch<kColumns>(tiles.tile(stage, 0), k + column * p.k.row, p.k.row, left);
+    Tiles::template fetch<kColumns>(tiles.tile(stage, 1), v + column * p.v.row, p.v.row, left);
+  }
+
   template <int N> static ND_FN void clear(float (&v)[R][N]) {
     ND_UNROLL
     for (int i = 0; i < R; ++i) {
@@ -180,28 +205,19 @@ template <class Tiles, AttentionMask Mask> struct Attention {
   static ND_FN void forward(const P& p) {
     alignas(16) __shared__ unsigned char memory[bytes(1)];
     const Tiles tiles(memory, 1);
-    const uint32_t of_head = blocks(p.queries), groups = uint32_t(p.groups), head = blockIdx.x / of_head;
     // With an added mask, scores are exponents before they are compared.
     const float magnitude = p.scale2 < 0 ? -p.scale2 : p.scale2,
                 unit = Mask == AttentionMask::added ? 1.0f : (magnitude > 1e-37f ? magnitude : 1e-37f);
-    const Head at(p, head / groups, head % groups);
-    // The last queries of causal attention have the most keys, and begin first.
-    const int64_t first = int64_t(of_head - 1 - blockIdx.x % of_head) * kRows;
-    const int rows = int(p.queries - first);
-    const Visit visit(first, p.queries, [&](int64_t query) { return keys_of(p, query); });
-    const Masks masks(Mask == AttentionMask::none ? nullptr : at.of(p.mask) + first * p.mask.row, p.mask.row,
-                      p.mask_column);
+    const QueryBlock block(p);
+    const Head& at = block.at;
+    const int64_t first = block.first;
+    const int rows = block.rows;
     Own q;
     tiles.own(q, 0, at.of(p.q) + first * p.q.row, p.q.row, rows);
     const char *k = at.of(p.k), *v = at.of(p.v);
     Running state;
     Tiles::each_tile(
-        visit.tiles,
-        [&](int n, int stage) {
-          const int column = visit.begin + n * kColumns, left = int(p.keys) - column;
-          Tiles::template fetch<kColumns>(tiles.tile(stage, 0), k + column * p.k.row, p.k.row, left);
-          Tiles::template fetch<kColumns>(tiles.tile(stage, 1), v + column * p.v.row, p.v.row, left);
-        },
+        block.visit.tiles, [&](int n, int stage) { fetch_keys(p, tiles, block.visit, k, v, n, stage); },
         [&](int n, int stage) {
           float s[R][C];
           clear(s);
@@ -214,7 +230,7 @@ template <class Tiles, AttentionMask Mask> struct Attention {
             }
           }
           each_score(
-              visit, masks, visit.begin + n * kColumns,
+              block.visit, block.masks, block.visit.begin + n * kColumns,
               [&](int i, int j, float addend) {
                 if constexpr (Mask == AttentionMask::added) s[i][j] += addend;
               },
@@ -264,13 +280,10 @@ template <class Tiles, AttentionMask Mask> struct Attention {
     alignas(16) __shared__ unsigned char memory[bytes(2)];
     __shared__ float of_row[kRows];
     const Tiles tiles(memory, 2);
-    const uint32_t of_head = blocks(p.queries), groups = uint32_t(p.groups), head = blockIdx.x / of_head;
-    const Head at(p, head / groups, head % groups);
-    const int64_t first = int64_t(of_head - 1 - blockIdx.x % of_head) * kRows;
-    const int rows = int(p.queries - first);
-    const Visit visit(first, p.queries, [&](int64_t query) { return keys_of(p, query); });
-    const Masks masks(Mask == AttentionMask::none ? nullptr : at.of(p.mask) + first * p.mask.row, p.mask.row,
-                      p.mask_column);
+    const QueryBlock block(p);
+    const Head& at = block.at;
+    const int64_t first = block.first;
+    const int rows = block.rows;
     float delta[R], log_sum[R];
     products(p, at, first, rows, of_row, delta);
     ND_UNROLL
@@ -284,12 +297,7 @@ template <class Tiles, AttentionMask Mask> struct Attention {
     float gq[R][W];
     clear(gq);
     Tiles::each_tile(
-        visit.tiles,
-        [&](int n, int stage) {
-          const int column = visit.begin + n * kColumns, left = int(p.keys) - column;
-          Tiles::template fetch<kColumns>(tiles.tile(stage, 0), k + column * p.k.row, p.k.row, left);
-          Tiles::template fetch<kColumns>(tiles.tile(stage, 1), v + column * p.v.row, p.v.row, left);
-        },
+        block.visit.tiles, [&](int n, int stage) { fetch_keys(p, tiles, block.visit, k, v, n, stage); },
         [&](int n, int stage) {
           float s[R][C], g[R][C];
           clear(s);
@@ -297,7 +305,7 @@ template <class Tiles, AttentionMask Mask> struct Attention {
           tiles.nt(s, q, tiles.tile(stage, 0));
           tiles.nt(g, gy, tiles.tile(stage, 1));
           each_score(
-              visit, masks, visit.begin + n * kColumns,
+              block.visit, block.masks, block.visit.begin + n * kColumns,
               [&](int i, int j, float addend) {
                 s[i][j] = weight(p, s[i][j], addend, log_sum[i]) * (g[i][j] - delta[i]);
               },

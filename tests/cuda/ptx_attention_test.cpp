@@ -1,5 +1,5 @@
-// What the assembler makes of the kernels of attention for sm_90: registers, shared memory, spills, and the
-// instructions of tensor cores. Their results are compared in nn/attention_kernels.ptx.
+// The kernels of attention as assembled for sm_90: registers, shared memory, spills, and instructions of tensor cores.
+// nn/attention_kernels.ptx compares the results of the kernels.
 #include <boost/test/unit_test.hpp>
 
 #include <string>

@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(copies_are_there_after_the_wait) {
              "cp.async.commit_group;\ncp.async.commit_group;\ncp.async.wait_group 2;\nld.shared.u32 %r4, [%r9+4];\n"
              "cp.async.wait_group 1;\nld.shared.u32 %r5, [%r9+4];\n",
          old, second);
-  // What is in no group is not waited for.
+  // A wait does not include copies that are in no group.
   expect("cp.async.commit_group;\n" + copy +
              "cp.async.wait_group 0;\nld.shared.u32 %r4, [%r9+4];\n"
              "cp.async.wait_all;\nld.shared.u32 %r5, [%r9+4];\n",

@@ -1,4 +1,4 @@
-// What the checks of the tables of training programs use, and the list of their statements. The checks compute with
+// Helpers for the checks of the tables of training programs, and the list of the statements. The checks compute with
 // arrays alone.
 #pragma once
 

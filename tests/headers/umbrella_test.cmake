@@ -29,8 +29,8 @@ list(LENGTH headers count)
 if(count LESS 150)
   message(FATAL_ERROR "docs/reference/chapters.yml names only ${count} headers")
 endif()
-# What Python imports as a module of its own, too (scipy.sparse, scipy.fft, cupyx.profiler), what connects libraries, or what only
-# distributed programs need.
+# Headers outside of catena.h: modules of their own in Python, too (scipy.sparse, scipy.fft, cupyx.profiler), connections of libraries, and,
+# by folder, headers for distributed programs.
 set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
   ndarray/routines/dlpack.h ndarray/routines/fft_plans.h ndarray/sparse/linalg.h)
 closure(catena.h all)

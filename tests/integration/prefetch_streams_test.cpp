@@ -22,6 +22,34 @@ bool watched() {
   return false;
 }
 
+// A training whose examples are in host memory.
+struct Training {
+  training::TupleDataset data = [] {
+    const nd::DeviceScope host(nd::cpu_device);
+    return training::TupleDataset(nd::random::standard_normal({24, 6}).astype(nd::float32),
+                                  (nd::arange(24) % 3).astype(nd::int32));
+  }();
+  nn::Classifier<nn::Linear> model{nn::Linear(6, 3), {.compute_accuracy = false}};
+  training::SGD sgd{0.1};
+
+  Training() { sgd.setup(model); }
+  // The host waits for nothing in the updates, and the computations wait for the copies. Memory is allocated before.
+  static void watch(training::StandardUpdater& updater, training::PrefetchIterator* ahead = nullptr) {
+    for (int k = 0; k < 3; ++k) updater.update();
+    nd::synchronize();
+    Control control;
+    control.set_check(true);
+    control.reset_records();
+    for (int k = 0; k < 12; ++k) updater.update();
+    if (ahead != nullptr) ahead->finalize();
+    BOOST_TEST(control.synchronisations().empty());
+    BOOST_TEST(control.calls("cuStreamWaitEvent") >= 12u);
+    nd::synchronize();
+    BOOST_TEST(control.last_report() == "");
+    control.set_check(false);
+  }
+};
+
 // The examples are rows of an array on the device, so that batches are made of them by kernels.
 struct Rows : training::Dataset {
   nd::Array rows = nd::arange(60).reshape({12, 5}).astype(nd::float32);
@@ -52,56 +80,18 @@ BOOST_AUTO_TEST_CASE(kernels_on_a_stream_of_their_own) {
   control.set_check(false);
 }
 
-BOOST_AUTO_TEST_CASE(steps_on_examples_of_the_host) {
+BOOST_FIXTURE_TEST_CASE(steps_on_examples_of_the_host, Training) {
   if (!watched()) return;
-  const training::TupleDataset data = [] {
-    const nd::DeviceScope host(nd::cpu_device);
-    return training::TupleDataset(nd::random::standard_normal({24, 6}).astype(nd::float32),
-                                  (nd::arange(24) % 3).astype(nd::int32));
-  }();
-  nn::Classifier<nn::Linear> model(nn::Linear(6, 3), {.compute_accuracy = false});
-  training::SGD sgd(0.1);
-  sgd.setup(model);
   training::PrefetchIterator it(training::SerialIterator(data, 4, {.seed = 1}), {.depth = 2});
   training::StandardUpdater updater(it, sgd);
-  for (int k = 0; k < 3; ++k) updater.update();
-  nd::synchronize();
-  Control control;
-  control.set_check(true);
-  control.reset_records();
-  for (int k = 0; k < 12; ++k) updater.update();
-  it.finalize();
-  BOOST_TEST(control.synchronisations().empty());
-  BOOST_TEST(control.calls("cuStreamWaitEvent") >= 12u);
-  nd::synchronize();
-  BOOST_TEST(control.last_report() == "");
-  control.set_check(false);
+  watch(updater, &it);
 }
 
-// The host waits for nothing; the computations wait for the copies alone.
-BOOST_AUTO_TEST_CASE(a_converter_that_copies_beside_computations) {
+BOOST_FIXTURE_TEST_CASE(a_converter_that_copies_beside_computations, Training) {
   if (!watched()) return;
-  const training::TupleDataset data = [] {
-    const nd::DeviceScope host(nd::cpu_device);
-    return training::TupleDataset(nd::random::standard_normal({24, 6}).astype(nd::float32),
-                                  (nd::arange(24) % 3).astype(nd::int32));
-  }();
-  nn::Classifier<nn::Linear> model(nn::Linear(6, 3), {.compute_accuracy = false});
-  training::SGD sgd(0.1);
-  sgd.setup(model);
   training::StandardUpdater updater(training::SerialIterator(data, 4, {.seed = 1}), sgd,
                                     {.converter = training::ConcatWithAsyncTransfer(), .device = 0});
-  for (int k = 0; k < 3; ++k) updater.update();
-  nd::synchronize();
-  Control control;
-  control.set_check(true);
-  control.reset_records();
-  for (int k = 0; k < 12; ++k) updater.update();
-  BOOST_TEST(control.synchronisations().empty());
-  BOOST_TEST(control.calls("cuStreamWaitEvent") >= 12u);
-  nd::synchronize();
-  BOOST_TEST(control.last_report() == "");
-  control.set_check(false);
+  watch(updater);
 }
 
 // Examples on the device are read behind the work that makes them.

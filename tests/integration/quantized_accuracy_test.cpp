@@ -1,4 +1,4 @@
-// What weights of 8 bits cost: networks trained on MNIST, before and after nn::quantize_weights.
+// The loss of accuracy by weights of 8 bits: networks trained on MNIST, before and after nn::quantize_weights.
 #include <cstdlib>
 
 #include <catena/autograd/config.h>

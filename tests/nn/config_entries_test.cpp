@@ -35,7 +35,7 @@ BOOST_AUTO_TEST_CASE(parameters_have_the_dtype_of_the_configuration) {
     }
     BOOST_TEST((net->l1.W.dtype() == dtype && net->l1.b->dtype() == dtype));
     BOOST_TEST((dtypes_of(net->bn) == std::vector<Dtype>(4, dtype)));
-    // What the first call determines is the shape alone.
+    // The first call determines only the shape.
     net->l2(Variable(autograd::ones({2, 3}, dtype)));
     BOOST_TEST((net->l2.W.dtype() == dtype && net->l2.b->dtype() == dtype));
     net->free.initialize({2, 3});

@@ -240,7 +240,7 @@ BOOST_AUTO_TEST_CASE(images_and_regions) {
         {{boxes, Variable(floats({0.5f, 0.9f, 0.1f}, {3}))}, {apart, Variable(floats({0.1f, 0.9f, 0.3f}, {3}))}});
 }
 
-// What a file does not say stays an error.
+// Values that a file cannot express are still refused.
 BOOST_AUTO_TEST_CASE(functions_that_remain_without_an_equivalent) {
   const Variables in{numbers({3, 3})};
   const auto refused = [&](const Call& f) {

@@ -443,7 +443,7 @@ BOOST_AUTO_TEST_CASE(pure_nccl_needs_a_gpu) {
     BOOST_TEST(has(error, "pure_nccl: the current device is cpu:0; make a GPU of its own current on each rank"), error);
 }
 
-// Each rank has a GPU of its own. What NCCL has no dtype for, and all that is no sum, goes through the host.
+// Each rank has a GPU of its own. Dtypes that NCCL lacks, and calls other than sums, go through the host.
 BOOST_AUTO_TEST_CASE(pure_nccl_sums_on_gpus) {
   if (autograd::default_backend().name() != "ndarray" || default_device() == kCpu || !has_two_gpus()) return;
   struct Results {

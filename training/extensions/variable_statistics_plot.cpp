@@ -113,7 +113,7 @@ void VariableStatisticsPlot::serialize_points(nn::Serializer& s, std::vector<Poi
   const auto n = std::int64_t(points.size());
   std::vector<double> numbers(points.size() * std::size_t(curves));
   for (std::size_t i = 0; i < points.size(); ++i)
-    // Those of a loaded file are on the host, the others may be elsewhere.
+    // Statistics of a loaded file are on the host; new ones may be on another device.
     points[i].values.backend().to_host(points[i].values, numbers.data() + i * std::size_t(curves));
   Array values;
   if (s.is_writer()) values = autograd::from_host(numbers.data(), {n, curves}, Dtype::float64, autograd::Device());

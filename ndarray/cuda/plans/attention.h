@@ -2,23 +2,15 @@
 #pragma once
 
 #include <catena/kernels/base/array_header.h>
+#include <catena/kernels/registry/attention.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 #include <catena/ndarray/device/stream.h>
 
 namespace nd::cuda {
 
-// y = softmax(scale q k^T + mask) v for heads in groups: q is (..., G, Lq, d), k and v (..., 1, Lk, d), and the mask,
-// if there is one, (..., G, Lq, Lk), in the dtype of q, or bool and true where a query sees a key. Query i has the
-// position i + offset and sees the keys j <= i + offset if `causal`, and those with |i + offset - j| < window if window
-// > 0. A query that sees no key has the result 0. 16-bit floats are computed in float32, except that weights and
-// gradients of scores are rounded to them before they are multiplied on tensor cores.
-struct Attention {
-  const catena::ArrayHeader &q, &k, &v;
-  const catena::ArrayHeader* mask = nullptr;
-  double scale = 1;
-  bool causal = false;
-  std::int64_t window = 0, offset = 0;
-};
+// 16-bit floats are computed in float32, except that weights and gradients of scores are rounded to them before they
+// are multiplied on tensor cores.
+using catena::bound::Attention;
 
 // True for float16, bfloat16 and float32, columns d = dv of 16, 32, 64, 96 or 128 elements, and at most 4 axes before
 // the group.

@@ -139,9 +139,9 @@ Variable contrastive(const Variable& x0, const Variable& x1, const Variable& y, 
   internal::check_inputs("Contrastive", "x0 x1 y", {x0, x1, y},
                          [](const TypeInfoTuple& in_types) { expect_rows(in_types, 2); });
   const Variable squares = sum(square(wide(x0) - wide(x1)), 1);
-  const Array alike = internal::converted(y.data(), squares.dtype());
+  const Array is_pair = internal::converted(y.data(), squares.dtype());
   const Variable losses =
-      (squares * alike + square(relu(o.margin - internal::root(squares))) * internal::complement(alike)) * 0.5;
+      (squares * is_pair + square(relu(o.margin - internal::root(squares))) * internal::complement(is_pair)) * 0.5;
   return internal::reduced(losses, o.reduce, double(x0.shape(0)), x0.dtype());
 }
 
