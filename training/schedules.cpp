@@ -207,9 +207,17 @@ bool is_better(const PlateauOptions& o, double measure, double best) {
 
 namespace {
 
-// The rate from which a cycle is computed.
-Optimizer& at_rate(Optimizer& optimizer, double lr) {
+Schedule cycle_of(const OneCycleLROptions& o) {
+  return schedules::one_cycle(
+      o.total_steps,
+      {.warmup = o.pct_start, .start_factor = 1 / o.div_factor, .end_factor = 1 / (o.div_factor * o.final_div_factor)});
+}
+
+// Sets the rate from which the cycle is computed, after all checks of the options.
+Optimizer& at_rate(Optimizer& optimizer, const OneCycleLROptions& o) {
+  const double lr = o.max_lr;
   check<ValueError>(lr > 0, "OneCycleLR", "max_lr is ", lr, " and must be positive");
+  cycle_of(o);  // for its checks
   optimizer.set_lr(lr);
   const std::string hyper = internal::hyper_to_set(optimizer, {}, "OneCycleLR");
   for (ParamGroup& group : internal::groups_with(optimizer, hyper)) group.set_hyper(hyper, lr);
@@ -219,17 +227,16 @@ Optimizer& at_rate(Optimizer& optimizer, double lr) {
 }  // namespace
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
-    : Scheduler(at_rate(optimizer, o.max_lr),
-                schedules::one_cycle(o.total_steps, {.warmup = o.pct_start,
-                                                     .start_factor = 1 / o.div_factor,
-                                                     .end_factor = 1 / (o.div_factor * o.final_div_factor)})) {}
+    : Scheduler(at_rate(optimizer, o), cycle_of(o)) {}
 
 SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o)
     : Scheduler(
           [&]() -> Optimizer& {
             check<ValueError>(!schedulers.empty(), "SequentialLR", "there are no schedulers");
             for (const Scheduler& s : schedulers)
-              check<ValueError>(s.optimizer_ == &optimizer, "SequentialLR", "a scheduler is not of this optimizer");
+              check<ValueError>(s.optimizer_ == &optimizer && s.hyper_ == schedulers.front().hyper_, "SequentialLR",
+                                s.optimizer_ != &optimizer ? "a scheduler is not of this optimizer"
+                                                           : "the schedulers are of different hyperparameters");
             // The schedulers have set the rate; that of before is the base of all of them.
             const Scheduler& first = schedulers.front();
             optimizer.set_hyper(first.hyper_, first.base_);

@@ -55,8 +55,8 @@ void expect_alike(const TypeInfoTuple& in_types) {
 Variable root(const Variable& squares) {
   // sqrt(s + [s == 0]) - [s == 0]: the derivative of the root of 0 is finite, so the gradient, a multiple of 0, is 0.
   const Array none = converted(equal(squares.data(), 0), squares.dtype());
-  if (wants_elementary_nodes()) {  // the difference from an array is a sum with the negative one, which is no part of a
-                                   // graph
+  if (wants_elementary_nodes()) {
+    // The difference from an array would be a sum with its negative, a constant of its own in the graph.
     const Variable one = autograd::internal::constant_variable(none);
     return sqrt(squares + one) - one;
   }

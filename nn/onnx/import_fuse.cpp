@@ -17,14 +17,23 @@ using autograd::Array;
 using autograd::Scalar;
 using autograd::Shape;
 
-class Fusion {
- public:
-  explicit Fusion(Graph& graph) : graph_(graph) {
-    for (Tensor& t : graph.initializer) initializers_.emplace(t.name, &t);
+// A graph with its initializers by name, and the number of readers of each value.
+struct IndexedGraph {
+  explicit IndexedGraph(Graph& graph) : graph_(graph) {
+    for (const Tensor& t : graph.initializer) initializers_.emplace(t.name, &t);
     for (const Node& node : graph.node)
       for (const std::string& name : node.input) ++readers_[name];
     for (const ValueInfo& v : graph.output) ++readers_[v.name];
   }
+
+  Graph& graph_;
+  std::unordered_map<std::string, const Tensor*> initializers_;
+  std::unordered_map<std::string, int> readers_;
+};
+
+class Fusion : IndexedGraph {
+ public:
+  using IndexedGraph::IndexedGraph;
 
   int run() {
     std::unordered_map<std::string, Node*> convolutions;  // by their output
@@ -98,23 +107,14 @@ class Fusion {
     convolution.input[1] = name;
     convolution.input[2] = name + "/bias";
   }
-
-  Graph& graph_;
-  std::unordered_map<std::string, const Tensor*> initializers_;
-  std::unordered_map<std::string, int> readers_;
   std::unordered_map<std::string, std::string> renamed_;  // outputs of convolutions
   std::unordered_set<const Node*> gone_;
   std::vector<Tensor> made_;
 };
 
-class QuantizedProducts {
+class QuantizedProducts : IndexedGraph {
  public:
-  explicit QuantizedProducts(Graph& graph) : graph_(graph) {
-    for (const Tensor& t : graph.initializer) initializers_.emplace(t.name, &t);
-    for (const Node& node : graph.node)
-      for (const std::string& name : node.input) ++readers_[name];
-    for (const ValueInfo& v : graph.output) ++readers_[v.name];
-  }
+  using IndexedGraph::IndexedGraph;
 
   int run() {
     std::unordered_map<std::string, const Node*> weights;  // by their output
@@ -161,10 +161,6 @@ class QuantizedProducts {
     if (a == nullptr) return otherwise;
     return a->type == Attribute::Type::int_ ? double(a->i) : double(a->f);
   }
-
-  Graph& graph_;
-  std::unordered_map<std::string, const Tensor*> initializers_;
-  std::unordered_map<std::string, int> readers_;
 };
 
 }  // namespace

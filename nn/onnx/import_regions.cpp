@@ -63,6 +63,8 @@ Variables non_max_suppression(Call c) {
   if (c.integer("center_point_box", 0) != 0) c.unsupported("its boxes are given by their centres");
   const std::int64_t most = c.has(2) ? c.integer_of(2) : 0;
   const double overlap = c.has(3) ? c.number_of(3) : 0;
+  const bool has_least = c.has(4);
+  const double least = has_least ? c.number_of(4) : 0;
   const auto in_order = [](const Array& two_points) {  // any two corners that lie opposite each other
     const Array a = autograd::slice(two_points, 1, 0, 2), b = autograd::slice(two_points, 1, 2, 4);
     const Array parts[] = {autograd::apply(catena::kernels::minimum, {a, b}),
@@ -79,7 +81,7 @@ Variables non_max_suppression(Call c) {
       for (const std::int64_t box :
            autograd::to_vector<std::int64_t>(nn::nms(constant(own), of_class, overlap).data())) {
         if (count == most) break;
-        if (c.has(4) && score[std::size_t(box)] <= c.number_of(4)) continue;
+        if (has_least && score[std::size_t(box)] <= least) continue;
         selected.insert(selected.end(), {i, k, box});
         ++count;
       }
@@ -130,6 +132,7 @@ Variables dft(Call c) {
   };
   const bool inverse = c.integer("inverse", 0) != 0, onesided = c.integer("onesided", 0) != 0;
   if (inverse && onesided) c.unsupported("it is onesided and inverse");
+  if (onesided && x.shape(last) == 2) c.refuse("it is onesided, and its input is complex");
   const autograd::ComplexPair in{part(0), x.shape(last) == 2 ? part(1) : Variable()};
   const autograd::ComplexPair y = inverse ? autograd::ifft(in) : onesided ? autograd::rfft(in.real) : autograd::fft(in);
   return {autograd::stack({autograd::moveaxis(y.real, -1, axis), autograd::moveaxis(y.imag, -1, axis)}, -1)};

@@ -24,13 +24,13 @@ constexpr std::size_t kDigits = 5;
 std::string last_part(const std::string& filename) { return filename.substr(filename.rfind('/') + 1); }
 
 json parsed(const std::string& context, const std::string& text) {
-  std::unordered_set<std::string> names;
+  std::unordered_set<std::string> names, outer;
   const auto refuse_deep_or_repeated = [&](int depth, json::parse_event_t event, json& value) {
     check<ValueError>(depth <= kMaxDepth, context, "the index is nested more than ", kMaxDepth, " deep");
     if (event == json::parse_event_t::key && depth == 1) names.clear();  // a name counts in its own object
-    if (event == json::parse_event_t::key && depth == 2)
-      check<ValueError>(names.insert(value.get<std::string>()).second, context, "the index has the name ",
-                        value.get<std::string>(), " twice");
+    if (event == json::parse_event_t::key && depth <= 2)
+      check<ValueError>((depth == 1 ? outer : names).insert(value.get<std::string>()).second, context,
+                        "the index has the name ", value.get<std::string>(), " twice");
     return true;
   };
   try {

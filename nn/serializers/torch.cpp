@@ -2,6 +2,7 @@
 
 #include <bit>
 #include <cstring>
+#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -62,6 +63,7 @@ class ZipStorages final : public Storages {
                       " bytes; ", n, " from byte ", from, " on are needed");
     if (m->size == n) return zip_.read(*m);
     // Tensors that are parts of one storage follow each other, as the weights of recurrent layers do.
+    const std::lock_guard lock(shared_mutex_);
     if (shared_key_ != key) {
       shared_ = zip_.read(*m);
       shared_key_ = key;
@@ -74,7 +76,8 @@ class ZipStorages final : public Storages {
 
   catena::ZipReader zip_;
   std::string folder_;  // with a slash
-  // The last storage of which a part was read.
+  // The last storage of which a part was read. Several threads may read.
+  mutable std::mutex shared_mutex_;
   mutable std::string shared_key_;
   mutable Bytes shared_;
 };

@@ -281,6 +281,7 @@ BOOST_AUTO_TEST_CASE(hostile_indices) {
   refused("{\"weight_map\": {\"a\": \"/etc/passwd\"}}", "the name of a file in the same folder is needed");
   refused("{\"weight_map\": {\"a\": \"part\"}}", "the file part lacks the tensor a");
   refused("{\"weight_map\": {\"fc/W\": \"part\", \"fc/W\": \"part\"}}", "twice");
+  refused("{\"weight_map\": {\"fc/W\": \"part\"}, \"weight_map\": {\"fc/W\": \"part\"}}", "twice");
   refused("{\"weight_map\": " + std::string(100, '[') + std::string(100, ']') + "}", "nested");
   write_file(path, "{\"weight_map\": {\"a\": \"none\"}}");
   BOOST_TEST(has(message_of<catena::IOError>([&] { read_safetensors(path); }), "none"));

@@ -113,6 +113,9 @@ BOOST_AUTO_TEST_CASE(one_cycle) {
   BOOST_TEST(scheduler.get_last_lr() == std::vector<double>{scheduler.value()}, boost::test_tools::per_element());
   const std::string message = message_of<catena::ValueError>([&] { OneCycleLR(adam, {.total_steps = 10}); });
   BOOST_TEST(message.find("max_lr is 0") != message.npos);
+  // Options that are refused leave the rate as it was.
+  BOOST_CHECK_THROW(OneCycleLR(adam, {.max_lr = 3, .total_steps = 0}), catena::ValueError);
+  BOOST_TEST(std::abs(adam.get_hyper("alpha") - 0.02) < 1e-15);
 }
 
 BOOST_AUTO_TEST_CASE(one_scheduler_after_the_other) {
@@ -143,6 +146,8 @@ BOOST_AUTO_TEST_CASE(one_scheduler_after_the_other) {
   BOOST_CHECK_THROW(SequentialLR(r.sgd, {}, {}), catena::ValueError);
   BOOST_CHECK_THROW(SequentialLR(r.sgd, {warm_up, warm_up}, {}), catena::ValueError);
   BOOST_CHECK_THROW(SequentialLR(r.sgd, {warm_up, warm_up}, {.milestones = {0}}), catena::ValueError);
+  const Scheduler of_decay(r.sgd, schedules::constant(), "weight_decay");
+  BOOST_CHECK_THROW(SequentialLR(r.sgd, {warm_up, of_decay}, {.milestones = {1}}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(modes_of_a_plateau) {

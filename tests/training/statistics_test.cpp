@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include <catena/autograd/config.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
@@ -189,6 +190,16 @@ BOOST_AUTO_TEST_CASE(the_graph_of_the_first_iteration) {
   for (const char* part : {"digraph graphname{rankdir=TB;", "label=\"w: (1), float32\"", "label=\"Sum\"",
                            "shape=\"octagon\",fillcolor=\"#E0E0E0\",style=\"filled\"", "label=\"float32\""})
     BOOST_TEST(has(text, part), text);
+  BOOST_TEST(!autograd::config().keep_graph_on_report);
+  // Two of them: each finds its graph, and the configuration is as before.
+  {
+    Trainer trainer(StandardUpdater(it, sgd), {2, iteration}, folder.path.string());
+    trainer.extend(dump_graph("main/loss", {.out_name = "first.dot"}), {.name = "first"});
+    trainer.extend(dump_graph("main/loss", {.out_name = "second.dot"}), {.name = "second"});
+    trainer.run();
+  }
+  for (const char* name : {"first.dot", "second.dot"}) BOOST_TEST(has(file_content(folder / name), "label=\"Sum\""));
+  BOOST_TEST(!autograd::config().keep_graph_on_report);
   // Later iterations write nothing.
   model.key = "another";
   run(dump_graph("main/another", {.out_name = "other.dot", .variable_style = {}, .function_style = {{"color", "red"}}}),

@@ -21,9 +21,8 @@ struct ProfileReportOptions {
 //   time/forward     to the first backward: the model and the loss
 //   time/backward    to the end of the last backward
 //   time/update      to the end: the optimizer, also the sum over devices of an updater for several
-//   time/extensions  from the end of the update before to its start (not at the first iteration, nor behind one at
-//   which
-//                    the trigger of this extension did not fire)
+//   time/extensions  from the end of the update before to its start (not at the first iteration, nor after an
+//                    iteration at which the trigger of this extension did not fire)
 //   time/iteration   the sum of these
 // Log reports have the means of the interval.
 //

@@ -12,8 +12,8 @@ namespace training {
 // copies of its batch, the host does not. On the CPU, and for a batch that is to stay where it is, it is
 // concat_examples.
 //
-//   training::StandardUpdater updater(iterator, optimizer, {.converter = training::ConcatWithAsyncTransfer(), .device =
-//   0});
+//   training::StandardUpdater updater(iterator, optimizer,
+//                                     {.converter = training::ConcatWithAsyncTransfer(), .device = 0});
 //
 // PrefetchIterator also takes the work of the host, loading and stacking, out of the step. Copies of a converter use
 // the same streams, one for each device. Thread safety: belongs to one thread at a time.
