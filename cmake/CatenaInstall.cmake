@@ -82,7 +82,7 @@ foreach(module IN LISTS modules)
   if(module MATCHES "^catena_ndarray_")
     set(part ndarray)
   elseif(module MATCHES "_(hdf5|mpi)$")
-    set(part ${CMAKE_MATCH_1})  # without which the other functions of its library work
+    set(part ${CMAKE_MATCH_1})  # a package of its own: the other functions of the library work without it
   else()
     set(part training)
   endif()

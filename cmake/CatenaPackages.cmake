@@ -113,7 +113,7 @@ if(TARGET catena_nn_hdf5)
 endif()
 if(TARGET catena_training_mpi)
   catena_package(mpi libcatena-training${v}-mpi libs "define-by-run neural networks for C++ (MPI)"
-    "${about}what processes need that mpirun has started." DEPENDS training)
+    "${about}the module for processes that mpirun starts." DEPENDS training)
   set(CPACK_DEBIAN_TRAINING_PACKAGE_SUGGESTS "libcatena-training${v}-mpi (= ${PROJECT_VERSION}-${release})")
 endif()
 install(FILES "${made}/catena-warm-up.1.gz" "${made}/catena-run.1.gz" DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tools EXCLUDE_FROM_ALL)

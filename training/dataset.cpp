@@ -425,11 +425,10 @@ const Array& internal::component_of_two(const Example& e, std::size_t i) {
 }
 
 Array Example::operator[](std::string_view name) const {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return values[std::size_t(found - names.begin())];
   std::string known;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == name) return values[i];
-    known += (known.empty() ? "" : ", ") + names[i];
-  }
+  for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
   catena::fail<catena::KeyError>("Example", "there is no component ", name, " (there are: ", known, ")");
 }
 

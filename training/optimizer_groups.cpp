@@ -146,11 +146,11 @@ catena::Shared<ParamGroupData> Optimizer::add_group(ParamGroupOptions options, b
   const auto may_join = [&](const Slot& s) {
     return group_selects(data, s.param) || (data.options.select != nullptr && !s.param.param.data());
   };
-  check<KeyError>(std::any_of(slots_.begin(), slots_.end(), may_join), "add_param_group",
-                  "no parameter of the model belongs to the group ", data.name(),
-                  data.options.match.empty() ? "" : ": ", listed(data.options.match.list()),
-                  slots_.empty() ? "" : " (the first one of the model is ",
-                  slots_.empty() ? std::string(" (it has none)") : slots_[0].param.path + ")");
+  check<KeyError>(
+      std::any_of(slots_.begin(), slots_.end(), may_join), "add_param_group",
+      "no parameter of the model belongs to the group ", data.name(), data.options.match.empty() ? "" : ": ",
+      listed(data.options.match.list()),
+      slots_.empty() ? std::string(" (it has none)") : " (the first one of the model is " + slots_[0].param.path + ")");
   auto group = catena::Shared<ParamGroupData>::make(std::move(data));
   const auto end = std::find_if(groups_.begin(), groups_.end(), [&](const auto& g) { return g->is_rule && !is_rule; });
   groups_.insert(end, group);

@@ -207,6 +207,22 @@ bool is_better(const PlateauOptions& o, double measure, double best) {
 
 namespace {
 
+// Returns the number of steps of each of n schedulers; 0 for the last one, which has no end.
+std::vector<double> lengths_of(std::size_t n, const std::vector<double>& milestones) {
+  check<ValueError>(n > 0, "SequentialLR", "there are no schedulers");
+  check<ValueError>(milestones.size() + 1 == n, "SequentialLR", milestones.size(), " milestones are given for ", n,
+                    " schedulers; there must be one less");
+  std::vector<double> lengths;
+  double begin = 0;
+  for (const double end : milestones) {
+    check_length("SequentialLR", "a number of steps", end - begin);
+    lengths.push_back(end - begin);
+    begin = end;
+  }
+  lengths.push_back(0);
+  return lengths;
+}
+
 Schedule cycle_of(const OneCycleLROptions& o) {
   return schedules::one_cycle(
       o.total_steps,
@@ -232,7 +248,7 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
 SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o)
     : Scheduler(
           [&]() -> Optimizer& {
-            check<ValueError>(!schedulers.empty(), "SequentialLR", "there are no schedulers");
+            lengths_of(schedulers.size(), o.milestones);  // for its checks
             for (const Scheduler& s : schedulers)
               check<ValueError>(s.optimizer_ == &optimizer && s.hyper_ == schedulers.front().hyper_, "SequentialLR",
                                 s.optimizer_ != &optimizer ? "a scheduler is not of this optimizer"
@@ -244,16 +260,9 @@ SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& s
             return optimizer;
           }(),
           [&] {
-            const std::size_t n = schedulers.size();
-            check<ValueError>(o.milestones.size() + 1 == n, "SequentialLR", o.milestones.size(),
-                              " milestones are given for ", n, " schedulers; there must be one less");
+            const std::vector<double> lengths = lengths_of(schedulers.size(), o.milestones);
             std::vector<std::pair<Schedule, double>> parts;
-            double begin = 0;
-            for (std::size_t i = 0; i < n; ++i) {
-              const double end = i + 1 < n ? o.milestones[i] : begin;
-              parts.emplace_back(schedulers[i].schedule_, end - begin);
-              begin = end;
-            }
+            for (std::size_t i = 0; i < lengths.size(); ++i) parts.emplace_back(schedulers[i].schedule_, lengths[i]);
             return schedules::sequence(std::move(parts));
           }(),
           schedulers.empty() ? std::string() : schedulers.front().hyper_) {}

@@ -254,11 +254,18 @@ void Trainer::initialize_all() {
       ++done;
     }
   } catch (...) {
-    // Handlers of signals, hooks and open files of these extensions must not stay behind.
-    for (std::size_t i = 0; i < done; ++i) try {
-        order[i]->extension->finalize();
-      } catch (...) {  // the error of the initialization is the cause
-      }
+    // Handlers of signals, hooks and open files of these extensions must not stay behind. Further errors are dropped:
+    // that of the initialization is the cause.
+    const catena::BrokenPipeScope unread;
+    const auto guarded = [](const auto& f) {
+      try {
+        f();
+      } catch (...) {}
+    };
+    for (std::size_t i = 0; i < done; ++i) {
+      guarded([&] { order[i]->extension->finalize(); });
+      if (order[i]->finalizer) guarded([&] { order[i]->finalizer(); });
+    }
     state_ = State::fresh;
     throw;
   }

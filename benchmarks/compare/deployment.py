@@ -120,7 +120,7 @@ def torchscript(args, path, x, network, _):
 
 
 def check(name, classes, results):
-    """That the classes which infer prints are the greatest ones of the other results."""
+    """Ends the program unless the values that infer prints of its classes are those in the other results."""
     import numpy as np
     for other, y in results.items():
         y = np.asarray(y)[0]

@@ -15,8 +15,8 @@ struct SocketTransportOptions {
   int rank = 0;
   int size = 1;
   // Where rank 0 listens and the others come to: "host:port", or the path of a Unix socket. Beside a path, the other
-  // ranks make sockets of their own: "path.1". Every program that reaches these addresses can join, so they belong into a
-  // private network or folder.
+  // ranks make sockets of their own: "path.1". Every program that reaches these addresses can join, so they belong into
+  // a private network or folder.
   std::string rendezvous = {};
   std::optional<double> timeout = 600;  // seconds, for joining, too; see Transport::set_timeout
 };

@@ -152,9 +152,11 @@ Array integers_of(const Table& table, std::size_t column, Dtype dtype) {
   const Array result = autograd::astype(autograd::array(values, {std::int64_t(values.size())}, Device{}), dtype);
   if (!catena::is_integer(dtype)) return result;
   const std::vector<std::int64_t> held = autograd::to_vector<std::int64_t>(result);
+  const bool is_signed = catena::kind_of(dtype) == catena::DtypeKind::signed_;  // -1 as uint64 reads back as -1
   for (std::size_t i = 0; i < values.size(); ++i)
-    check<ValueError>(held[i] == values[i], table.context, "line ", table.rows[i].line, ", column \"",
-                      table.names[column], "\": ", values[i], " does not fit ", dtype, "; set target_dtype");
+    check<ValueError>(held[i] == values[i] && (values[i] >= 0 || is_signed), table.context, "line ", table.rows[i].line,
+                      ", column \"", table.names[column], "\": ", values[i], " does not fit ", dtype,
+                      "; set target_dtype");
   return result;
 }
 

@@ -60,6 +60,7 @@ std::vector<std::uint64_t> replica_seeds(std::size_t count) {
 CallerState::CallerState()
     : modes_(autograd::internal::modes()),
       cudnn_modes_(autograd::internal::cudnn_modes()),
+      entries_{.dtype = autograd::config().dtype, .keep_graph_on_report = autograd::config().keep_graph_on_report},
       tells_of_losses_(autograd::OwnLossWarning::is_active()),
       reporter_(nn::find_current_reporter()) {}
 
@@ -67,6 +68,7 @@ void CallerState::run(std::uint64_t seed, nn::Observation& reported, const caten
   autograd::internal::modes() = modes_;
   autograd::internal::modes().train_is_chosen = true;  // the caller has chosen it
   autograd::internal::cudnn_modes() = cudnn_modes_;
+  const auto entries = autograd::using_config(entries_);
   const autograd::RandomScope random(seed);
   std::optional<autograd::OwnLossWarning> told;
   if (tells_of_losses_) told.emplace();

@@ -17,7 +17,8 @@ def int8_layers(p, dynamic):
     for seed in range(p["sets"]):
         layer = initialize(torch.nn.Linear(p["inputs"], p["outputs"]).to(device), 2 * seed + 1)
         observer = PerChannelMinMaxObserver(dtype=torch.qint8, qscheme=torch.per_channel_symmetric)
-        scale, zero_point = (observer(layer.weight.detach()), observer.calculate_qparams())[1]
+        observer(layer.weight.detach())
+        scale, zero_point = observer.calculate_qparams()
         rounded = torch.nn.Linear(p["inputs"], p["outputs"]).to(device)
         with torch.no_grad():
             rounded.weight.copy_(torch.quantize_per_channel(layer.weight, scale, zero_point, 0, torch.qint8).dequantize())

@@ -98,7 +98,7 @@ std::size_t numbers_of(const Plan& plan, bool halved) {
   return halved ? n / plan.lengths.back() * (plan.lengths.back() / 2 + 1) : n;
 }
 
-// Runs the body for each block with its complex numbers in whole rows. T is float or double.
+// Transforms each block of a plan, as complex numbers in whole rows. T is float or double.
 template <class T> void run(const Plan& plan, T* in, T* out, int direction) {
   const std::size_t whole = numbers_of(plan, false), last = plan.lengths.back(), half = last / 2 + 1;
   const bool real_in = from_real(plan.type), real_out = to_real(plan.type);
