@@ -185,6 +185,8 @@ BOOST_AUTO_TEST_CASE(tables) {
   refused("a,b,a\n1,2,3\n", "several columns have the name \"a\" (there is: a, b, a)");
   refused("a,b\n1,2\n3,3000000000\n", "line 3, column \"b\": 3000000000 does not fit int32; set target_dtype",
           {.target = "b"});
+  refused("a,b\n1,-1\n", "line 2, column \"b\": -1 does not fit uint64; set target_dtype",
+          {.target = "b", .target_dtype = Dtype::uint64});
   write_file(path, "a,b\n1,9007199254740993\n");  // 2^53 + 1, which float64 does not hold
   const CsvDataset large(path, {.target = "b", .target_dtype = Dtype::int64});
   BOOST_TEST(autograd::to_vector<std::int64_t>(large[0].values[1])[0] == 9007199254740993);

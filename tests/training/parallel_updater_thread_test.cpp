@@ -200,8 +200,12 @@ BOOST_AUTO_TEST_CASE(replicas_have_the_configuration_of_the_caller) {
   };
   ParallelUpdater updater(it, sgd, model, {.devices = {{"main", -1}, {"second", -1}}, .loss_func = loss});
   {
-    const auto scope = autograd::using_config(
-        {.train = false, .cudnn_deterministic = true, .use_cudnn = "never", .max_workspace_size = 4096});
+    const auto scope = autograd::using_config({.train = false,
+                                               .cudnn_deterministic = true,
+                                               .use_cudnn = "never",
+                                               .max_workspace_size = 4096,
+                                               .dtype = Dtype::float64,
+                                               .keep_graph_on_report = true});
     updater.update();
   }
   updater.update();
@@ -212,6 +216,8 @@ BOOST_AUTO_TEST_CASE(replicas_have_the_configuration_of_the_caller) {
     BOOST_TEST(seen[k].cudnn_deterministic == inside);
     BOOST_TEST((seen[k].use_cudnn == (inside ? autograd::UseCudnn::kNever : autograd::UseCudnn::kAuto)));
     BOOST_TEST(seen[k].max_workspace_size.value_or(-1) == (inside ? 4096 : -1));
+    BOOST_TEST((seen[k].dtype == autograd::DefaultDtype(inside ? Dtype::float64 : Dtype::float32)));
+    BOOST_TEST(seen[k].keep_graph_on_report == inside);
   }
 }
 
