@@ -255,17 +255,12 @@ void Trainer::initialize_all() {
     }
   } catch (...) {
     // Handlers of signals, hooks and open files of these extensions must not stay behind. Further errors are dropped:
-    // that of the initialization is the cause.
+    // that of the initialization is the cause. The finalizers given to extend() belong to the end of a run, and this
+    // trainer can still be run.
     const catena::BrokenPipeScope unread;
-    const auto guarded = [](const auto& f) {
-      try {
-        f();
+    for (std::size_t i = 0; i < done; ++i) try {
+        order[i]->extension->finalize();
       } catch (...) {}
-    };
-    for (std::size_t i = 0; i < done; ++i) {
-      guarded([&] { order[i]->extension->finalize(); });
-      if (order[i]->finalizer) guarded([&] { order[i]->finalizer(); });
-    }
     state_ = State::fresh;
     throw;
   }
