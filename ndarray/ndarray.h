@@ -34,6 +34,7 @@
 #include <catena/ndarray/routines/foreign.h>
 #include <catena/ndarray/routines/grids.h>
 #include <catena/ndarray/routines/histogram.h>
+#include <catena/ndarray/routines/images.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>

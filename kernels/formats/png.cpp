@@ -22,13 +22,15 @@ void append_chunk(std::string& to, std::string_view type, std::string_view conte
 
 }  // namespace
 
-std::string png_file(std::int64_t width, std::int64_t height, std::string_view rows, int level) {
+std::string png_file(std::int64_t width, std::int64_t height, std::string_view rows, int level,
+                     const PngPixels& pixels) {
   constexpr std::int64_t kMost = 0x7fffffff;
-  check<ValueError>(width > 0 && height > 0 && width <= kMost / 4 && height <= kMost, "png_file", "a picture of ",
+  check<ValueError>(width > 0 && height > 0 && width <= kMost / 8 && height <= kMost, "png_file", "a picture of ",
                     width, " x ", height, " pixels cannot be stored");
-  check<ValueError>(std::int64_t(rows.size()) == height * (3 * width + 1), "png_file", rows.size(),
-                    " bytes of rows were given for ", width, " x ", height, " pixels, which need ",
-                    height * (3 * width + 1), ": a filter and 3 bytes for each pixel");
+  const std::int64_t pixel_bytes = pixels.channels * pixels.bits / 8, row_bytes = width * pixel_bytes + 1;
+  check<ValueError>(std::int64_t(rows.size()) == height * row_bytes, "png_file", rows.size(),
+                    " bytes of rows were given for ", width, " x ", height, " pixels, which need ", height * row_bytes,
+                    ": a filter for each row and ", pixel_bytes, " bytes for each pixel");
   uLongf size = ::compressBound(static_cast<uLong>(rows.size()));
   std::string packed(size, '\0');
   const int code = ::compress2(reinterpret_cast<Bytef*>(packed.data()), &size, bytes_of(rows),
@@ -38,7 +40,9 @@ std::string png_file(std::int64_t width, std::int64_t height, std::string_view r
   std::string header;
   append_big_endian(header, static_cast<std::uint32_t>(width));
   append_big_endian(header, static_cast<std::uint32_t>(height));
-  header += {8, 2, 0, 0, 0};  // 8 bits, RGB, deflate, the five filters, not interlaced
+  constexpr char kColourTypes[] = {0, 4, 2, 6};
+  header += {static_cast<char>(pixels.bits), kColourTypes[pixels.channels - 1]};
+  header += {0, 0, 0};  // deflate, the five filters, not interlaced
   std::string file = "\x89PNG\r\n\x1a\n";
   append_chunk(file, "IHDR", header);
   append_chunk(file, "IDAT", packed);

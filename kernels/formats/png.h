@@ -9,9 +9,15 @@
 
 namespace catena {
 
-// Returns the bytes of a file with width x height pixels of red, green and blue, 8 bits each. `rows` has, for each row
-// from the top, the number of its filter and its filtered bytes, together 3 * width + 1 bytes. `level` is zlib's, 0 to
-// 9. ValueError if `rows` has another size or a side is not positive; RuntimeError if zlib fails.
-CATENA_EXPORT std::string png_file(std::int64_t width, std::int64_t height, std::string_view rows, int level);
+struct PngPixels {
+  int channels = 3;  // 1: grey, 2: grey and opacity, 3: red, green and blue, 4: with opacity
+  int bits = 8;      // of a channel: 8, or 16, the upper byte first
+};
+
+// Returns the bytes of a file with width x height pixels. `rows` has, for each row from the top, the number of its
+// filter and its filtered bytes, together width * channels * bits / 8 + 1 bytes. `level` is zlib's, 0 to 9. ValueError
+// if `rows` has another size or a side is not positive; RuntimeError if zlib fails.
+CATENA_EXPORT std::string png_file(std::int64_t width, std::int64_t height, std::string_view rows, int level,
+                                   const PngPixels& pixels = {});
 
 }  // namespace catena

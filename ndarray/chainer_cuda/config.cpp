@@ -15,6 +15,7 @@
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/ndarray/cuda/vendor/nvjpeg.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/profile/nvtx.h>
@@ -48,6 +49,7 @@ std::string cublas() { return cuda::cublas_library().path; }
 std::string cusparse() { return cuda::cusparse().path; }
 std::string cufft() { return concat(cuda::cufft().version, ", ", cuda::cufft().path); }
 std::string curand() { return concat(cuda::curand().version, ", ", cuda::curand().path); }
+std::string nvjpeg() { return concat(cuda::nvjpeg().version, ", ", cuda::nvjpeg().path); }
 std::string cusolver() { return cuda::cusolver().path; }
 std::string nccl() { return concat(cuda::nccl().version, ", ", cuda::nccl().path); }
 
@@ -107,6 +109,7 @@ void list_config(catena::internal::ConfigList& list) {
   list.add("libraries", "cuSOLVER", cusolver);
   list.add("libraries", "cuFFT", cufft);
   list.add("libraries", "cuSPARSE", cusparse);
+  list.add("libraries", "nvJPEG", nvjpeg);
   list.add("libraries", "NCCL", nccl);
   list.add("devices", "cpu:0", describe(cpu_device));
   for (int i = 0; i < device_count(Device::Kind::cuda); ++i)

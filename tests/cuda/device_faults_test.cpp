@@ -103,6 +103,14 @@ const std::vector<Library>& libraries() {
        "CUSPARSE_STATUS_INTERNAL_ERROR",
        cusparse_alloc_failed,
        "CUSPARSE_STATUS_ALLOC_FAILED"},
+      {"nvJPEG",
+       "libnvjpeg.so.13",
+       {CATENA_NVJPEG_FUNCTIONS(ENTRY_NAME)},
+       nvjpeg_work,
+       nvjpeg_internal_error,
+       "NVJPEG_STATUS_INTERNAL_ERROR",
+       nvjpeg_allocator_failure,
+       "NVJPEG_STATUS_ALLOCATOR_FAILURE"},
       {"cuDNN",
        "libcudnn.so.9",
        {CATENA_CUDNN_UTILITY_FUNCTIONS(ENTRY_NAME)},
@@ -222,7 +230,8 @@ bool has_no_status(const std::string& entry) {
 }
 bool is_asked_once(const std::string& entry) {
   return entry == "nvrtcVersion" || entry == "nvrtcGetNumSupportedArchs" || entry == "nvrtcGetSupportedArchs" ||
-         entry == "curandGetVersion" || entry == "cufftGetVersion" || entry == "ncclGetVersion";
+         entry == "curandGetVersion" || entry == "cufftGetVersion" || entry == "nvjpegGetProperty" ||
+         entry == "ncclGetVersion";
 }
 
 BOOST_AUTO_TEST_SUITE(faults)
@@ -349,7 +358,7 @@ BOOST_AUTO_TEST_CASE(a_library_fails_once) {
 // be done after it.
 BOOST_AUTO_TEST_CASE(the_device_breaks_in_a_library) {
   if (!on_software_device()) return;
-  for (const std::string name : {"cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuFFT", "cuSPARSE", "cuDNN"}) {
+  for (const std::string name : {"cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuFFT", "cuSPARSE", "nvJPEG", "cuDNN"}) {
     const Library& library = find_library(name);
     for (const std::string& entry : library.entries) {
       if (has_no_status(entry)) continue;
@@ -449,6 +458,7 @@ BOOST_AUTO_TEST_CASE(launches_that_are_waited_for_name_the_call) {
                         Case{"cuSOLVER", "cusolverDnSpotrf", "cusolverDnSpotrf(2, 2)"},
                         Case{"cuFFT", "cufftExecR2C", "cufftExecR2C(1, 1, 1, 4)"},
                         Case{"cuSPARSE", "cusparseSpMV", "cusparseSpMV(2, 3, 3)"},
+                        Case{"nvJPEG", "nvjpegDecode", "nvjpegDecode(8, 16)"},
                         Case{"cuDNN", "cudnnActivationForward", "cudnnActivationForward(3)"}}) {
     int named = 0;
     for (int nth = 1; nth <= 40 && named == 0; ++nth) {  // kernels that make the arrays come first

@@ -16,6 +16,7 @@
 #include <catena/ndarray/cuda/api/cusolver.h>
 #include <catena/ndarray/cuda/api/cusparse.h>
 #include <catena/ndarray/cuda/api/nccl.h>
+#include <catena/ndarray/cuda/api/nvjpeg.h>
 #include <catena/ndarray/cuda/api/nvtx.h>
 
 #if __has_include(<cublasLt.h>)
@@ -41,6 +42,10 @@
 #if __has_include(<cusparse.h>)
 #include <cusparse.h>
 #define CATENA_HAS_CUSPARSE_HEADER 1
+#endif
+#if __has_include(<nvjpeg.h>)
+#include <nvjpeg.h>
+#define CATENA_HAS_NVJPEG_HEADER 1
 #endif
 #if __has_include(<cudnn.h>)
 #include <cudnn.h>
@@ -80,6 +85,9 @@ template <> struct plain<cublasLtMatrixLayoutOpaque_t> { using type = api::cubla
 template <> struct plain<cublasLtMatmulPreferenceOpaque_t> { using type = api::cublaslt_opaque_preference; };
 template <> struct plain<cublasLtMatmulAlgo_t> { using type = api::cublaslt_algo; };
 template <> struct plain<cublasLtMatmulHeuristicResult_t> { using type = api::cublaslt_heuristic_result; };
+#endif
+#ifdef CATENA_HAS_NVJPEG_HEADER
+template <> struct plain<nvjpegImage_t> { using type = api::nvjpeg_image; };
 #endif
 #ifdef CATENA_HAS_NCCL_HEADER
 template <> struct plain<ncclUniqueId> { using type = api::nccl_unique_id; };
@@ -238,6 +246,24 @@ CATENA_SAME(CUSPARSE_ORDER_ROW, cusparse_order_row);
 CATENA_SAME(CUSPARSE_OPERATION_NON_TRANSPOSE, cusparse_op_n);
 CATENA_SAME(CUSPARSE_SPMV_CSR_ALG2, cusparse_spmv_csr_alg2);
 CATENA_SAME(CUSPARSE_SPMM_CSR_ALG3, cusparse_spmm_csr_alg3);
+#endif
+
+#ifdef CATENA_HAS_NVJPEG_HEADER
+CATENA_NVJPEG_FUNCTIONS(CATENA_COMPARE)
+CATENA_SAME(NVJPEG_STATUS_SUCCESS, nvjpeg_success);
+CATENA_SAME(NVJPEG_STATUS_NOT_INITIALIZED, nvjpeg_not_initialized);
+CATENA_SAME(NVJPEG_STATUS_INVALID_PARAMETER, nvjpeg_invalid_parameter);
+CATENA_SAME(NVJPEG_STATUS_BAD_JPEG, nvjpeg_bad_jpeg);
+CATENA_SAME(NVJPEG_STATUS_JPEG_NOT_SUPPORTED, nvjpeg_jpeg_not_supported);
+CATENA_SAME(NVJPEG_STATUS_ALLOCATOR_FAILURE, nvjpeg_allocator_failure);
+CATENA_SAME(NVJPEG_STATUS_EXECUTION_FAILED, nvjpeg_execution_failed);
+CATENA_SAME(NVJPEG_STATUS_ARCH_MISMATCH, nvjpeg_arch_mismatch);
+CATENA_SAME(NVJPEG_STATUS_INTERNAL_ERROR, nvjpeg_internal_error);
+CATENA_SAME(NVJPEG_STATUS_IMPLEMENTATION_NOT_SUPPORTED, nvjpeg_implementation_not_supported);
+CATENA_SAME(NVJPEG_OUTPUT_Y, nvjpeg_output_y);
+CATENA_SAME(NVJPEG_OUTPUT_RGBI, nvjpeg_output_rgbi);
+CATENA_SAME(NVJPEG_MAX_COMPONENT, nvjpeg_most_components);
+static_assert(sizeof(nvjpegImage_t) == sizeof(nvjpeg_image));
 #endif
 
 #ifdef CATENA_HAS_CUDNN_HEADER
@@ -455,6 +481,9 @@ BOOST_AUTO_TEST_CASE(headers_that_were_compared) {
 #endif
 #ifndef CATENA_HAS_CUSPARSE_HEADER
   missing += " cusparse.h";
+#endif
+#ifndef CATENA_HAS_NVJPEG_HEADER
+  missing += " nvjpeg.h";
 #endif
 #ifndef CATENA_HAS_CUDNN_HEADER
   missing += " cudnn.h";

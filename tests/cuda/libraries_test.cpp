@@ -28,6 +28,7 @@
 #include <catena/ndarray/cuda/vendor/curand_library.h>
 #include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/ndarray/cuda/vendor/nvjpeg.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
 #include <catena/ndarray/ndarray.h>
@@ -109,6 +110,7 @@ BOOST_AUTO_TEST_CASE(a_library_that_is_not_there_is_named_with_what_was_tried) {
   missing("cuSOLVER", "libcusolver.so.12", [] { cusolver(); });
   missing("cuFFT", "libcufft.so.12", [] { cufft(); });
   missing("cuSPARSE", "libcusparse.so.12", [] { cusparse(); });
+  missing("nvJPEG", "libnvjpeg.so.13", [] { nvjpeg(); });
   missing("NCCL", "libnccl.so.2", [] { nccl(); });
   // The second time it says the same.
   missing("cuRAND", "libcurand.so.10", [] {

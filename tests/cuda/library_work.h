@@ -16,6 +16,7 @@
 #include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/cuda/vendor/cusparse.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/ndarray/cuda/vendor/nvjpeg.h>
 #include <catena/ndarray/cuda/vendor/solver.h>
 #include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/ndarray.h>
@@ -274,6 +275,17 @@ inline bool cufft_work() {
            nd::fft::ifft(whole).real().to_vector<double>() == x.to_vector<double>();
   }
   nd::fft::config::clear_plan_cache();
+  return good;
+}
+
+// A file of one grey level and one of one colour, decoded on the device.
+inline bool nvjpeg_work() {
+  bool good = nd::cuda::nvjpeg().version == "13.0.0";
+  for (const nd::Shape& shape : {nd::Shape({8, 16}), nd::Shape({8, 8, 3})}) {
+    const nd::Array image = nd::full(shape, 200, nd::uint8);
+    const nd::Array decoded = nd::imdecode(nd::imencode(".jpg", image));
+    good = good && decoded.shape() == shape && bool((decoded == image).all());
+  }
   return good;
 }
 

@@ -109,8 +109,8 @@ BOOST_AUTO_TEST_CASE(libraries_and_devices) {
     BOOST_REQUIRE(path != value.npos);
     BOOST_TEST(std::filesystem::exists(value.substr(path, value.find(';', path) - path)), value);
   }
-  for (const char* name :
-       {"CUDA driver", "NVRTC", "cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuFFT", "cuSPARSE", "NCCL", "cuDNN"}) {
+  for (const char* name : {"CUDA driver", "NVRTC", "cuBLASLt", "cuBLAS", "cuRAND", "cuSOLVER", "cuFFT", "cuSPARSE",
+                           "nvJPEG", "NCCL", "cuDNN"}) {
     const std::string value = value_of("libraries", name);
     if (has(value, "is unavailable: ") || has(value, "not looked for")) continue;
     const std::size_t path = value.find("lib");

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/byte_stream.h>
 #include <catena/kernels/formats/png.h>
@@ -17,45 +15,10 @@ using autograd::Dtype;
 using catena::check;
 using catena::ValueError;
 
-namespace internal {
-
-void allocate_samples(const std::string& context, DecodedImage& image, std::size_t file_bytes, int depth) {
-  // Limits: deflate expands by at most 1032; a block of 64 samples needs at least two bits of a JPEG file.
-  constexpr std::uint64_t kAlwaysAllowed = std::uint64_t(16) << 20, kMaxRatio = 1100;
-  const std::uint64_t packed = std::max<std::uint64_t>(kAlwaysAllowed, kMaxRatio * file_bytes);
-  // Samples below 8 bits are packed in the file, and have one byte each here.
-  const std::uint64_t limit = depth < 8 ? packed * 8 / static_cast<std::uint64_t>(depth) : packed;
-  check<ValueError>(image.height > 0 && image.width > 0 && image.channels > 0, context, "the image has no pixels");
-  // Each factor is below 2^32, so the product of two is below 2^64.
-  const std::uint64_t row =
-      static_cast<std::uint64_t>(image.width) * static_cast<std::uint64_t>(image.channels * image.sample_bytes);
-  check<ValueError>(row <= limit && static_cast<std::uint64_t>(image.height) <= limit / row, context,
-                    "the file claims ", image.width, " x ", image.height, " pixels of ", image.channels,
-                    " channels, more than the ", limit, " bytes that a file of its size may hold");
-  image.samples.resize(static_cast<std::size_t>(row * static_cast<std::uint64_t>(image.height)));
-}
-
 namespace {
 
-std::string extension_of(const std::string& path) {
-  return catena::lower_case(std::filesystem::path(path).extension().string());
-}
-
-[[noreturn]] void fail_codec(std::string_view op, const std::string& path, const char* format, const char* library,
-                             const char* package) {
-  catena::fail<catena::RuntimeError>(op, "this build cannot read \"", path, "\": it has no ", format, ", because ",
-                                     library, " was not found when it was configured. Install it (Debian: ", package,
-                                     ") and configure again");
-}
-[[noreturn]] void fail_png(std::string_view op, const std::string& path) {
-  fail_codec(op, path, "PNG", "libpng", "libpng-dev");
-}
-[[noreturn]] void fail_jpeg(std::string_view op, const std::string& path) {
-  fail_codec(op, path, "JPEG", "libjpeg", "libjpeg-dev");
-}
-
 // Converts (H, W, C) to (C, H, W).
-template <class T> Array planes(const DecodedImage& image) {
+template <class T> Array planes(const catena::Image& image) {
   const auto pixels = static_cast<std::size_t>(image.height * image.width),
              channels = static_cast<std::size_t>(image.channels);
   std::vector<T> from(pixels * channels), to(pixels * channels);
@@ -67,40 +30,17 @@ template <class T> Array planes(const DecodedImage& image) {
 
 }  // namespace
 
-void check_codecs(std::string_view op, const std::vector<std::string>& paths, ImageCodecs codecs) {
+void internal::check_codecs(std::string_view op, const std::vector<std::string>& paths, ImageCodecs codecs) {
+  using catena::ImageFormat;
   for (const std::string& path : paths) {
-    const std::string extension = extension_of(path);
-    const bool jpeg = extension == ".jpg" || extension == ".jpeg";
-    if (jpeg ? !codecs.jpeg : extension == ".png" ? !codecs.png : !codecs.png && !codecs.jpeg) {
-      if (jpeg) fail_jpeg(op, path);
-      else fail_png(op, path);
-    }
+    const ImageFormat format = catena::image_format_of_name(path);
+    if (format != ImageFormat::unknown) catena::check_codec(op, path, format, codecs);
+    else if (!codecs.jpeg) catena::check_codec(op, path, ImageFormat::png, codecs);
   }
 }
 
-}  // namespace internal
-
-ImageCodecs image_codecs() noexcept {
-#ifdef CATENA_HAS_PNG
-  constexpr bool png = true;
-#else
-  constexpr bool png = false;
-#endif
-#ifdef CATENA_HAS_JPEG
-  constexpr bool jpeg = true;
-#else
-  constexpr bool jpeg = false;
-#endif
-  return {png, jpeg};
-}
-
 Array internal::decode_image(std::string_view op, const std::string& name, std::string_view file, Dtype dtype) {
-  const std::string context = catena::io_context(op, name);
-  const bool png = file.starts_with("\x89PNG\r\n\x1a\n"), jpeg = file.starts_with("\xff\xd8\xff");
-  check<ValueError>(png || jpeg, context, "it is neither a PNG nor a JPEG file");
-  if (png && !image_codecs().png) fail_png(op, name);
-  if (jpeg && !image_codecs().jpeg) fail_jpeg(op, name);
-  const DecodedImage image = png ? decode_png(context, file) : decode_jpeg(context, file);
+  const catena::Image image = catena::decode_image(op, name, file);
   const Array samples = image.sample_bytes == 1 ? planes<std::uint8_t>(image) : planes<std::uint16_t>(image);
   return autograd::astype(samples, dtype);
 }

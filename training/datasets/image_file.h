@@ -1,12 +1,12 @@
-// Image files: PNG read by libpng, JPEG by libjpeg, if Catena was built with these libraries; PNG written.
+// Image files: PNG read by libpng, JPEG by libjpeg, if Catena was built with these libraries, PGM and PPM; PNG written.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/formats/image.h>
 #include <catena/training/dataset.h>
 
 namespace training::datasets {
@@ -17,9 +17,9 @@ namespace training::datasets {
 //   C = 2  grey level and opacity
 //   C = 3  red, green, blue;  C = 4 with opacity, or cyan, magenta, yellow, black of a JPEG file
 // Colours of 16 bits are reduced to their upper 8. The content determines the format, not the name. IOError if the file
-// cannot be read; ValueError if it is neither PNG nor JPEG, is damaged or truncated, or declares more than 1100 bytes
-// of samples per byte of the file; RuntimeError if this build does not have the library for the format. All name the
-// file. Thread safety: may be called from several threads.
+// cannot be read; ValueError if it has another format, is damaged or truncated, or declares more than 1100 bytes of
+// samples per byte of the file; RuntimeError if this build does not have the library for the format. All name the file.
+// Thread safety: may be called from several threads.
 CATENA_EXPORT Array read_image(const std::string& path, autograd::Dtype dtype = autograd::Dtype::float32);
 
 // Writes an array (H, W), (1, H, W) or (3, H, W) as a PNG file of red, green and blue, 8 bits each; one channel is
@@ -40,11 +40,9 @@ struct GridOptions {
 CATENA_EXPORT Array image_grid(const Array& images, const GridOptions& options = {});
 
 // The formats of image files that can be read.
-struct ImageCodecs {
-  bool png, jpeg;
-};
+using ImageCodecs = catena::ImageCodecs;
 // Returns the image formats that this build can read.
-CATENA_EXPORT ImageCodecs image_codecs() noexcept;
+inline ImageCodecs image_codecs() noexcept { return catena::image_codecs(); }
 
 namespace internal {
 
@@ -53,21 +51,6 @@ Array decode_image(std::string_view op, const std::string& name, std::string_vie
 
 // Returns the bytes of the file that write_image writes.
 CATENA_EXPORT std::string encode_png(std::string_view op, const Array& image);
-
-// Samples in the order of rows, columns and channels.
-struct DecodedImage {
-  std::int64_t height = 0, width = 0, channels = 0;
-  int sample_bytes = 1;  // 2: native byte order
-  std::vector<std::uint8_t> samples;
-};
-// Throw a ValueError for invalid content, and a RuntimeError without the library. `context` is the beginning of the
-// message.
-DecodedImage decode_png(const std::string& context, std::string_view file);
-DecodedImage decode_jpeg(const std::string& context, std::string_view file);
-
-// Checks the size, which the file declares, and allocates memory for the samples. ValueError unless there are samples,
-// and not more than a file of `file_bytes` can have, with `depth` bits per sample in the file.
-void allocate_samples(const std::string& context, DecodedImage& image, std::size_t file_bytes, int depth = 8);
 
 // Throws a RuntimeError that names the first path (by its extension .png, .jpg or .jpeg) without a codec, and the
 // package to install; for other names, one codec is sufficient.

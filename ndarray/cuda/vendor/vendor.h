@@ -1,5 +1,5 @@
 // Folder ndarray/cuda/vendor/: NVIDIA's libraries behind functions on arrays and calls: cuBLASLt, cuRAND, cuSOLVER,
-// cuFFT, cuSPARSE, cuDNN, NCCL. Each is optional and opened at first use. Kernels of Catena itself are in
+// cuFFT, cuSPARSE, nvJPEG, cuDNN, NCCL. Each is optional and opened at first use. Kernels of Catena itself are in
 // ndarray/cuda/compiler/ and plans/. May use kernels/, ndarray/core/, ndarray/device/, ndarray/engine/,
 // ndarray/cuda/api/ and ndarray/cuda/runtime/.
 //

@@ -16,6 +16,7 @@
 #include <catena/ndarray/cuda/api/cusparse.h>
 #include <catena/ndarray/cuda/api/driver.h>
 #include <catena/ndarray/cuda/api/nccl.h>
+#include <catena/ndarray/cuda/api/nvjpeg.h>
 #include <catena/ndarray/cuda/api/nvrtc.h>
 
 #define CATENA_ENTRIES(X)             \
@@ -28,6 +29,7 @@
   CATENA_CUSOLVER_FUNCTIONS(X)        \
   CATENA_CUFFT_FUNCTIONS(X)           \
   CATENA_CUSPARSE_FUNCTIONS(X)        \
+  CATENA_NVJPEG_FUNCTIONS(X)          \
   CATENA_CUDNN_UTILITY_FUNCTIONS(X)   \
   CATENA_NCCL_FUNCTIONS(X)
 

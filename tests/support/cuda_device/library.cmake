@@ -16,7 +16,7 @@ target_link_options(software_cuda PRIVATE -Wl,-Bsymbolic)
 if(NOT CATENA_SANITIZE)
   target_link_options(software_cuda PRIVATE -Wl,--no-undefined)
 endif()
-foreach(name libcuda.so.1 libnvrtc.so.13 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12 libcudnn.so.9 libnccl.so.2)
+foreach(name libcuda.so.1 libnvrtc.so.13 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12 libnvjpeg.so.13 libcudnn.so.9 libnccl.so.2)
   add_custom_command(TARGET software_cuda POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink "$<TARGET_FILE_NAME:software_cuda>" "${software_cuda}/${name}" VERBATIM)
 endforeach()
@@ -24,7 +24,7 @@ endforeach()
 # The same device with NVRTC of the toolkit, whose PTX it executes: CATENA_CUDA_LIBRARIES=${software_cuda_ptx}. Without a toolkit the folder
 # has no NVRTC, and the tests that need it say so.
 file(MAKE_DIRECTORY "${software_cuda_ptx}")
-foreach(name libcuda.so.1 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12 libcudnn.so.9 libnccl.so.2)
+foreach(name libcuda.so.1 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12 libnvjpeg.so.13 libcudnn.so.9 libnccl.so.2)
   add_custom_command(TARGET software_cuda POST_BUILD
     COMMAND ${CMAKE_COMMAND} -E create_symlink "${software_cuda}/$<TARGET_FILE_NAME:software_cuda>" "${software_cuda_ptx}/${name}" VERBATIM)
 endforeach()

@@ -1,6 +1,7 @@
 // Folder tests/support/cuda_device: the software CUDA device, a shared library with the entry points of the driver,
-// NVRTC, cuBLASLt, cuRAND, cuSOLVER, cuFFT and cuSPARSE, implemented on the CPU, with fault injection and checks of
-// memory and order. Tests of the device are in tests/cuda. It uses kernels and the declarations of ndarray/cuda.
+// NVRTC, cuBLASLt, cuRAND, cuSOLVER, cuFFT, cuSPARSE and nvJPEG, implemented on the CPU, with fault injection and
+// checks of memory and order. Tests of the device are in tests/cuda. It uses kernels and the declarations of
+// ndarray/cuda.
 //
 // This file: the objects of the driver's handles, the state of the device, and the prologue of every entry point.
 #pragma once

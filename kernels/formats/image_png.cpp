@@ -1,5 +1,5 @@
 #include <catena/kernels/base/error.h>
-#include <catena/training/datasets/image_file.h>
+#include <catena/kernels/formats/image.h>
 
 #ifdef CATENA_HAS_PNG
 
@@ -10,7 +10,7 @@
 #include <cstdio>
 #include <cstring>
 
-namespace training::datasets::internal {
+namespace catena::internal {
 namespace {
 
 // libpng reports an error by a jump, without running destructors. Functions that call it have no objects with
@@ -80,14 +80,12 @@ bool read_rows(PngReader& r) {
 
 }  // namespace
 
-DecodedImage decode_png(const std::string& context, std::string_view file) {
-  using catena::check;
-  using catena::ValueError;
+Image decode_png(const std::string& context, std::string_view file) {
   PngReader reader(file);
-  check<catena::RuntimeError>(reader.info != nullptr, context, "libpng cannot be initialised");
+  check<RuntimeError>(reader.info != nullptr, context, "libpng cannot be initialised");
   check<ValueError>(read_header(reader), context, reader.message);
   const bool wide = reader.depth == 16 && reader.type == PNG_COLOR_TYPE_GRAY;
-  DecodedImage image{reader.height, reader.width, reader.channels, wide ? 2 : 1, {}};
+  Image image{reader.height, reader.width, reader.channels, wide ? 2 : 1, {}};
   allocate_samples(context, image, file.size(), reader.depth);
   std::vector<png_bytep> rows(reader.height);
   reader.stride = image.samples.size() / rows.size();
@@ -97,14 +95,14 @@ DecodedImage decode_png(const std::string& context, std::string_view file) {
   return image;
 }
 
-}  // namespace training::datasets::internal
+}  // namespace catena::internal
 
 #else
 
-namespace training::datasets::internal {
-DecodedImage decode_png(const std::string& context, std::string_view) {
-  catena::fail<catena::RuntimeError>(context, "this build has no libpng");
+namespace catena::internal {
+Image decode_png(const std::string& context, std::string_view) {
+  fail<RuntimeError>(context, "this build has no libpng");
 }
-}  // namespace training::datasets::internal
+}  // namespace catena::internal
 
 #endif

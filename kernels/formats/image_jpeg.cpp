@@ -1,17 +1,18 @@
 #include <catena/kernels/base/error.h>
-#include <catena/training/datasets/image_file.h>
+#include <catena/kernels/formats/image.h>
 
 #ifdef CATENA_HAS_JPEG
 
 #include <csetjmp>
 #include <cstdio>
+#include <cstdlib>
 
 // Included after <cstdio>, whose types it uses.
 #include <jpeglib.h>
 // Included after jpeglib.h, whose types it uses.
 #include <jerror.h>
 
-namespace training::datasets::internal {
+namespace catena::internal {
 namespace {
 
 // libjpeg reports an error through a function that must not return, so it jumps, and no destructors run. Functions that
@@ -79,12 +80,10 @@ bool read_rows(JpegReader& reader) {
 
 }  // namespace
 
-DecodedImage decode_jpeg(const std::string& context, std::string_view file) {
-  using catena::check;
-  using catena::ValueError;
+Image decode_jpeg(const std::string& context, std::string_view file) {
   JpegReader reader(file);
   check<ValueError>(read_header(reader), context, reader.message);
-  DecodedImage image{reader.info.output_height, reader.info.output_width, reader.info.output_components, 1, {}};
+  Image image{reader.info.output_height, reader.info.output_width, reader.info.output_components, 1, {}};
   allocate_samples(context, image, file.size());
   reader.samples = image.samples.data();
   reader.stride = image.samples.size() / static_cast<std::size_t>(image.height);
@@ -95,14 +94,77 @@ DecodedImage decode_jpeg(const std::string& context, std::string_view file) {
   return image;
 }
 
-}  // namespace training::datasets::internal
+namespace {
+
+struct JpegWriter {
+  jpeg_compress_struct info{};
+  jpeg_error_mgr errors{};
+  std::jmp_buf jump{};
+  char message[JMSG_LENGTH_MAX] = "";
+  unsigned char* file = nullptr;  // allocated by libjpeg
+  unsigned long bytes = 0;
+
+  JpegWriter() {
+    info.err = jpeg_std_error(&errors);
+    errors.error_exit = &fail;
+    info.client_data = this;
+  }
+  ~JpegWriter() {
+    jpeg_destroy_compress(&info);
+    std::free(file);
+  }
+  JpegWriter(const JpegWriter&) = delete;
+  JpegWriter& operator=(const JpegWriter&) = delete;
+
+  [[noreturn]] static void fail(j_common_ptr info) {
+    JpegWriter& self = *static_cast<JpegWriter*>(info->client_data);
+    info->err->format_message(info, self.message);
+    std::longjmp(self.jump, 1);
+  }
+};
+
+bool write_rows(JpegWriter& writer, const Image& image, int quality) {
+  if (setjmp(writer.jump) != 0) return false;
+  jpeg_compress_struct& info = writer.info;
+  jpeg_create_compress(&info);
+  jpeg_mem_dest(&info, &writer.file, &writer.bytes);
+  info.image_width = static_cast<JDIMENSION>(image.width);
+  info.image_height = static_cast<JDIMENSION>(image.height);
+  info.input_components = static_cast<int>(image.channels);
+  info.in_color_space = image.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+  jpeg_set_defaults(&info);
+  jpeg_set_quality(&info, quality, TRUE);
+  jpeg_start_compress(&info, TRUE);
+  while (info.next_scanline < info.image_height) {
+    auto* row = const_cast<JSAMPROW>(image.samples.data()) + info.next_scanline * image.width * image.channels;
+    jpeg_write_scanlines(&info, &row, 1);
+  }
+  jpeg_finish_compress(&info);
+  return true;
+}
+
+}  // namespace
+
+std::string encode_jpeg(std::string_view op, const Image& image, int quality) {
+  constexpr std::int64_t kMostSide = 65500;
+  check<ValueError>(image.height <= kMostSide && image.width <= kMostSide, op, "a JPEG file has at most ", kMostSide,
+                    " rows and columns, not ", image.height, " x ", image.width);
+  JpegWriter writer;
+  check<RuntimeError>(write_rows(writer, image, quality), op, "libjpeg: ", writer.message);
+  return {reinterpret_cast<const char*>(writer.file), writer.bytes};
+}
+
+}  // namespace catena::internal
 
 #else
 
-namespace training::datasets::internal {
-DecodedImage decode_jpeg(const std::string& context, std::string_view) {
-  catena::fail<catena::RuntimeError>(context, "this build has no libjpeg");
+namespace catena::internal {
+Image decode_jpeg(const std::string& context, std::string_view) {
+  fail<RuntimeError>(context, "this build has no libjpeg");
 }
-}  // namespace training::datasets::internal
+std::string encode_jpeg(std::string_view op, const Image&, int) {
+  fail<RuntimeError>(op, "this build has no libjpeg");
+}
+}  // namespace catena::internal
 
 #endif
