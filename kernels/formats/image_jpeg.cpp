@@ -162,9 +162,7 @@ namespace catena::internal {
 Image decode_jpeg(const std::string& context, std::string_view) {
   fail<RuntimeError>(context, "this build has no libjpeg");
 }
-std::string encode_jpeg(std::string_view op, const Image&, int) {
-  fail<RuntimeError>(op, "this build has no libjpeg");
-}
+std::string encode_jpeg(std::string_view op, const Image&, int) { fail<RuntimeError>(op, "this build has no libjpeg"); }
 }  // namespace catena::internal
 
 #endif

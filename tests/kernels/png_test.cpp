@@ -55,6 +55,22 @@ BOOST_AUTO_TEST_CASE(files_have_the_chunks_of_the_standard) {
     }
 }
 
+// Bytes 8 and 9 of the header are the bits of a channel and the type: 0 grey, 2 colours, 4 and 6 with opacity.
+BOOST_AUTO_TEST_CASE(kinds_of_pixels) {
+  const int types[] = {0, 4, 2, 6};
+  for (const int channels : {1, 2, 3, 4})
+    for (const int bits : {8, 16}) {
+      const std::string rows(std::size_t(2 * (3 * channels * bits / 8 + 1)), '\0');
+      const std::string file = catena::png_file(3, 2, rows, 6, {.channels = channels, .bits = bits});
+      std::size_t at = 8;
+      const std::string header = chunk(file, at, "IHDR");
+      BOOST_TEST(int(header[8]) == bits);
+      BOOST_TEST(int(header[9]) == types[channels - 1]);
+      BOOST_CHECK_THROW(catena::png_file(3, 2, rows + ' ', 6, {.channels = channels, .bits = bits}),
+                        catena::ValueError);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(rows_of_another_size_and_no_pixels_are_errors) {
   const std::string rows(14, '\0');
   BOOST_CHECK_EXCEPTION(catena::png_file(2, 3, rows, 6), catena::ValueError, [](const catena::ValueError& e) {

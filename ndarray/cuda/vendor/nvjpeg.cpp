@@ -104,7 +104,7 @@ std::optional<JpegSize> nvjpeg_size(std::string_view file, Device device) {
 bool decode_by_nvjpeg(std::string_view file, const catena::ArrayHeader& out) {
   const StreamRef stream = nd::internal::stream_for(out.device);
   forbid_recording(api::NvjpegNames::decode, "because it reads a file in host memory");
-  const bool grey = out.ndim == 2;
+  const bool grey = out.shape.size() == 2;
   bool accepted = false;
   const catena::ArrayHeader* const writes[] = {&out};
   nd::internal::launch_on(stream, {}, writes, [&] {
