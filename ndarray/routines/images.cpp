@@ -11,7 +11,6 @@
 #include <catena/ndarray/cuda/vendor/nvjpeg.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
-#include <catena/ndarray/routines/creation.h>
 
 namespace nd {
 
@@ -23,7 +22,7 @@ namespace {
 
 Array new_image(std::int64_t height, std::int64_t width, std::int64_t channels, Dtype dtype, Device device) {
   const Shape shape = channels == 1 ? Shape({height, width}) : Shape({height, width, channels});
-  return empty(shape, {.dtype = dtype, .device = device});
+  return internal::empty_in_order(shape, dtype, device, Order::C, "imread");
 }
 
 Array decode(std::string_view op, std::string_view name, std::string_view file, const ImreadOptions& options) {

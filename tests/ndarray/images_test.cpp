@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(bytes_of_a_ppm_file) {
   const Array image = nd::array({{{1, 2, 3}, {250, 251, 252}}}, {.dtype = nd::uint8});
   BOOST_TEST(nd::imencode(".ppm", image) == std::string("P6\n2 1\n255\n\x01\x02\x03\xfa\xfb\xfc"));
   BOOST_TEST(nd::imencode(".pgm", nd::array({{258, 3}}, {.dtype = nd::uint16})) ==
-             std::string("P5\n2 1\n65535\n\x01\x02\x00\x03", 18));
+             std::string("P5\n2 1\n65535\n\x01\x02\x00\x03", 17));
 }
 
 // Texts and bytes with comments and another largest value: v * 255 / 4, rounded.
@@ -205,7 +205,10 @@ BOOST_AUTO_TEST_CASE(truncated_files) {
 }
 
 BOOST_AUTO_TEST_CASE(nvjpeg_decodes_on_the_device) {
-  if (!on_cuda()) return;
+  if (!on_cuda()) {
+    std::cout << "skipped: files are decoded by nvJPEG on CUDA\n";
+    return;
+  }
   if (lacks(catena::image_codecs().jpeg, "JPEG")) return;
   const std::string grey = content_of(kFolder + "grey.jpg"), colour = content_of(kFolder + "colour.jpg");
   try {

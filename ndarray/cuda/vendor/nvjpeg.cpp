@@ -90,7 +90,7 @@ const unsigned char* bytes_of(std::string_view file) { return reinterpret_cast<c
 
 const Nvjpeg& nvjpeg() { return loaded_nvjpeg().get(); }
 
-std::optional<JpegSize> nvjpeg_size(std::string_view file, Device device) {
+std::optional<JpegSize> nvjpeg_size(std::string_view file, nd::Device device) {
   if (!loaded_nvjpeg().error.empty()) return {};
   use_device(device.id);
   int components = 0, subsampling = 0;

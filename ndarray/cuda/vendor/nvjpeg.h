@@ -39,7 +39,7 @@ struct JpegSize {
 };
 // Returns the size of an image that nvJPEG decodes. Nothing without the library, for files of other numbers of
 // channels, and for those that the library does not accept. CudaError for other failures.
-CATENA_EXPORT std::optional<JpegSize> nvjpeg_size(std::string_view file, Device device);
+CATENA_EXPORT std::optional<JpegSize> nvjpeg_size(std::string_view file, nd::Device device);
 
 // Decodes the file into `out`, C-contiguous of uint8 and the shape (H, W) or (H, W, 3) of nvjpeg_size, on the current
 // stream, and waits for it, because the file and the library's buffers are free afterwards. Returns false, with
