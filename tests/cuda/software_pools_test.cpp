@@ -57,6 +57,7 @@ BOOST_AUTO_TEST_CASE(a_block_is_freed_in_the_order_of_its_stream) {
 
 BOOST_AUTO_TEST_CASE(work_that_the_free_does_not_follow_is_reported) {
   control.set_report_mode(OnReport::error);
+  control.set_check(true);
   const cu_deviceptr p = take(1000, s);
   CU(stream_synchronize, s);
   CU(fill_async, p, 1, 1000, t);

@@ -73,12 +73,12 @@ BOOST_AUTO_TEST_CASE(scans_along_axes) {
   CHECK_SAME(test::difference(before, nd::cumsum(x, 0) - x, 0, 0), "");
 }
 
-BOOST_AUTO_TEST_CASE(scans_of_every_dtype) {
-  for (const nd::Dtype d : test::kAllDtypes) {
+BOOST_AUTO_TEST_CASE(scans_of_all_kinds_of_numbers) {
+  for (const nd::Dtype d : {nd::bool_, nd::uint8, nd::float16, nd::bfloat16, nd::float64, nd::complex64}) {
     const Array y = nd::scan(nd::array({1, 0, 2, 1}).astype(d), d == nd::bool_ ? "a || b" : "a + b");
     BOOST_TEST((y.dtype() == d));
     if (d == nd::bool_) check_values<int>(y.astype(nd::int32), {1, 1, 1, 1});
-    else check_values<double>(y.astype(nd::float64), {1, 1, 3, 4});
+    else check_values<double>(nd::real(y).astype(nd::float64), {1, 1, 3, 4});
   }
 }
 
