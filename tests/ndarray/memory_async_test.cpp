@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(no_memory) {
   const MemoryPointer held = pool.malloc(512);
   control.fail("cuMemAllocFromPoolAsync", 1, kOutOfMemory);
   BOOST_TEST(pool.malloc(100).size() == 100u);  // after the pool of arrays has given its free blocks back
-  nd::synchronize();  // that block is freed
+  nd::synchronize();                            // that block is freed
   control.fail("cuMemAllocFromPoolAsync", 1, kOutOfMemory, true);
   const std::string text = message_of<nd::OutOfMemoryError>([&] { pool.malloc(12345); });
   control.clear_faults();

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/scan.h>
 #include <catena/ndarray/routines/sorting.h>
 #include <catena/tests/support/ndarray_values.h>
