@@ -35,6 +35,7 @@
 
 namespace nd {
 
+// A class whose objects are copied as bytes.
 template <class S>
 concept KernelStruct = std::is_trivially_copyable_v<S> && std::is_class_v<S>;
 
