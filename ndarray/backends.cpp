@@ -19,6 +19,9 @@ void Runtime::shrink(int, std::byte*, std::size_t) noexcept {}
 
 void Runtime::synchronize_device(int device) { synchronize({{kind(), static_cast<std::int16_t>(device)}, nullptr}); }
 
+StreamProperties Runtime::stream_properties(StreamRef) const { return {}; }
+StreamPriorities Runtime::stream_priorities(int) const { return {}; }
+
 void Runtime::add_callback(StreamRef stream, void (*f)(void* context, int status, bool drop), void* context) {
   try {
     synchronize(stream);

@@ -70,3 +70,5 @@
 #include <catena/ndarray/user_kernel/memoize.h>
 #include <catena/ndarray/user_kernel/raw_kernel.h>
 #include <catena/ndarray/user_kernel/reduction_kernel.h>
+#include <catena/ndarray/user_kernel/struct_array.h>
+#include <catena/ndarray/user_kernel/text_algorithms.h>

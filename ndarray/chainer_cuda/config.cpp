@@ -123,7 +123,7 @@ void list_config(catena::internal::ConfigList& list) {
   list.add_variable("CATENA_CACHE_LIMIT", cache_limit);
   list.add_variable("CATENA_CUDA_LIBRARIES", folders);
   for (const char* name : {"CUDA_PATH", "CUDA_HOME", "XDG_CACHE_HOME", "HOME", "PATH", "CATENA_LAUNCH_BLOCKING",
-                           "CATENA_DUMP_KERNELS", "CATENA_KERNEL_STATISTICS"})
+                           "CATENA_DUMP_KERNELS", "CATENA_KERNEL_STATISTICS", "CATENA_PER_THREAD_DEFAULT_STREAM"})
     list.add_variable(name);
   list.add_variable("CATENA_ALLOW_TF32", tf32);
   list.add_variable("CATENA_TIME_PRODUCTS");

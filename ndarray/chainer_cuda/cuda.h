@@ -18,6 +18,8 @@
 #include <catena/ndarray/chainer_cuda/transfer.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/memory/allocator_pool.h>
+#include <catena/ndarray/memory/async_pool.h>
+#include <catena/ndarray/memory/managed_memory.h>
 #include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/profile/nvtx.h>

@@ -144,7 +144,7 @@ void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, De
 }
 
 void CpuBackend::synchronize(StreamRef) {}
-void* CpuBackend::create_stream(int, bool) { return new char; }  // a unique address as handle
+void* CpuBackend::create_stream(int, bool, int) { return new char; }  // a unique address as handle
 void CpuBackend::destroy_stream(StreamRef stream) noexcept { delete static_cast<char*>(stream.handle); }
 bool CpuBackend::stream_done(StreamRef) { return true; }
 

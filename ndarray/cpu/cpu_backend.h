@@ -31,7 +31,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
             StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;
-  void* create_stream(int device, bool non_blocking) override;
+  void* create_stream(int device, bool non_blocking, int priority) override;
   void destroy_stream(StreamRef stream) noexcept override;
   bool stream_done(StreamRef stream) override;
   void* create_event(int device, const EventOptions& options) override;

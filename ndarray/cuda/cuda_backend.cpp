@@ -150,6 +150,8 @@ struct Streams {
   struct Stream {
     int device;
     bool non_blocking;
+    int priority;
+    friend bool operator==(const Stream&, const Stream&) = default;
   };
   std::mutex mutex;
   std::map<void*, Stream> made;
@@ -170,13 +172,11 @@ std::vector<api::cu_stream> streams_of(int device) {
   return all;
 }
 
-void* reused_stream(int device, bool non_blocking) {
+void* reused_stream(const Streams::Stream& wanted) {
   Streams& s = streams();
   const std::lock_guard lock(s.mutex);
   const auto found = std::find_if(s.given_up.begin(), s.given_up.end(), [&](void* handle) {
-    const Streams::Stream& stream = s.made[handle];
-    return stream.device == device && stream.non_blocking == non_blocking &&
-           driver().stream_query(static_cast<api::cu_stream>(handle)) == api::cu_success;
+    return s.made[handle] == wanted && driver().stream_query(static_cast<api::cu_stream>(handle)) == api::cu_success;
   });
   if (found == s.given_up.end()) return nullptr;
   void* const handle = *found;
@@ -202,14 +202,38 @@ void CudaBackend::synchronize_device(int device) {
   throw_index_errors();
 }
 
-void* CudaBackend::create_stream(int device, bool non_blocking) {
+StreamPriorities CudaBackend::stream_priorities(int device) const {
   use_device(device);
-  if (void* const handle = reused_stream(device, non_blocking)) return handle;
+  StreamPriorities range;
+  CATENA_CU(context_get_stream_priority_range, &range.least, &range.greatest);
+  return range;
+}
+
+StreamProperties CudaBackend::stream_properties(StreamRef stream) const {
+  use_device(stream.device.id);
+  StreamProperties p;
+  unsigned flags = 0;
+  CATENA_CU(stream_get_priority, stream_of(stream), &p.priority);
+  CATENA_CU(stream_get_flags, stream_of(stream), &flags);
+  p.non_blocking = (flags & api::cu_stream_non_blocking) != 0;
+  return p;
+}
+
+void* CudaBackend::create_stream(int device, bool non_blocking, int priority) {
+  use_device(device);
+  if (priority != 0) {
+    const StreamPriorities range = stream_priorities(device);
+    priority = std::clamp(priority, range.greatest, range.least);
+  }
+  const Streams::Stream wanted{device, non_blocking, priority};
+  if (void* const handle = reused_stream(wanted)) return handle;
   api::cu_stream stream = nullptr;
-  CATENA_CU(stream_create, &stream, non_blocking ? api::cu_stream_non_blocking : api::cu_stream_default);
+  const unsigned flags = non_blocking ? api::cu_stream_non_blocking : api::cu_stream_default;
+  if (priority == 0) CATENA_CU(stream_create, &stream, flags);
+  else CATENA_CU(stream_create_with_priority, &stream, flags, priority);
   Streams& s = streams();
   const std::lock_guard lock(s.mutex);
-  s.made[stream] = {device, non_blocking};
+  s.made[stream] = wanted;
   s.given_up.reserve(s.made.size());  // so that giving it up cannot fail
   return stream;
 }

@@ -31,7 +31,9 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
 
   void synchronize(StreamRef stream) override;
   void synchronize_device(int device) override;
-  void* create_stream(int device, bool non_blocking) override;
+  void* create_stream(int device, bool non_blocking, int priority) override;
+  StreamPriorities stream_priorities(int device) const override;
+  StreamProperties stream_properties(StreamRef stream) const override;
   void destroy_stream(StreamRef stream) noexcept override;
   bool stream_done(StreamRef stream) override;
   void* create_event(int device, const EventOptions& options) override;

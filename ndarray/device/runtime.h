@@ -35,9 +35,12 @@ class CATENA_EXPORT Runtime {
 
   virtual void synchronize(StreamRef stream) = 0;  // waits for the work of the stream
   virtual void synchronize_device(int device);     // waits for all streams; by default, for the default stream
-  virtual void* create_stream(int device, bool non_blocking) = 0;
+  // A priority out of the range of the device is moved to its nearer end.
+  virtual void* create_stream(int device, bool non_blocking, int priority) = 0;
   virtual void destroy_stream(StreamRef stream) noexcept = 0;
   virtual bool stream_done(StreamRef stream) = 0;
+  virtual StreamPriorities stream_priorities(int device) const;  // by default, 0 is the only one
+  virtual StreamProperties stream_properties(StreamRef stream) const;
   virtual void* create_event(int device, const EventOptions& options) = 0;
   virtual void destroy_event(int device, void* event) noexcept = 0;
   virtual void record_event(void* event, StreamRef stream) = 0;

@@ -1,6 +1,9 @@
 #include <catena/ndarray/device/stream.h>
 
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -12,6 +15,16 @@ namespace {
 
 // The streams of the open StreamScopes of this thread, at most one per device; almost always empty or very short.
 thread_local std::vector<StreamRef> chosen;
+// The streams of Stream::per_thread, at most one per device.
+thread_local std::vector<Stream> own_streams;
+
+bool per_thread_by_default() {
+  static const bool wanted = [] {
+    const char* value = std::getenv("CATENA_PER_THREAD_DEFAULT_STREAM");
+    return value != nullptr && std::string_view(value) == "1";
+  }();
+  return wanted;
+}
 
 void choose(StreamRef stream) {
   for (StreamRef& s : chosen)
@@ -28,13 +41,34 @@ Stream::Stream(StreamOptions options) {
   ref_.device = current_device();
   if (options.null) return;
   Runtime& b = runtime(ref_.device.kind);
-  ref_.handle = b.create_stream(ref_.device.id, options.non_blocking);
+  ref_.handle = b.create_stream(ref_.device.id, options.non_blocking, options.priority);
   owned_ = std::shared_ptr<void>(ref_.handle, [&b, d = ref_.device](void* handle) { b.destroy_stream({d, handle}); });
 }
 
 Stream Stream::null_stream(Device device) { return Stream(StreamRef{device, nullptr}); }
 
-Stream Stream::external(void* handle, Device device) { return Stream(StreamRef{device, handle}); }
+Stream Stream::external(void* handle, Device device) {
+  if (device.kind == Device::Kind::cuda) {
+    const auto number = reinterpret_cast<std::uintptr_t>(handle);
+    catena::check<catena::ValueError>(
+        number != 2, "Stream::external", "the handle 2 (cudaStreamPerThread) is another stream in every thread, so ",
+        "that the memory of arrays could not follow it; use Stream::per_thread(), whose handle other libraries take");
+    if (number == 1) handle = nullptr;
+  }
+  return Stream(StreamRef{device, handle});
+}
+
+Stream Stream::per_thread(Device device) {
+  if (device.kind == Device::Kind::cpu) return null_stream(device);
+  for (const Stream& s : own_streams)
+    if (s.device() == device) return s;
+  const DeviceScope on(device);
+  return own_streams.emplace_back(Stream());
+}
+
+int Stream::priority() const { return runtime(ref_.device.kind).stream_properties(ref_).priority; }
+bool Stream::is_non_blocking() const { return runtime(ref_.device.kind).stream_properties(ref_).non_blocking; }
+StreamPriorities stream_priorities(Device device) { return runtime(device.kind).stream_priorities(device.id); }
 
 bool Stream::done() const { return runtime(ref_.device.kind).stream_done(ref_); }
 void Stream::synchronize() const { runtime(ref_.device.kind).synchronize(ref_); }
@@ -89,6 +123,7 @@ double get_elapsed_time(const Event& start, const Event& stop) {
 StreamRef current_stream(Device device) {
   for (const StreamRef& s : chosen)
     if (s.device == device) return s;
+  if (device.kind != Device::Kind::cpu && per_thread_by_default()) return Stream::per_thread(device).ref();
   return {device, nullptr};
 }
 StreamRef current_stream() { return current_stream(current_device()); }

@@ -17,6 +17,7 @@ class Event;
 struct StreamOptions {
   bool null = false;          // the default stream of the device
   bool non_blocking = false;  // not implicitly ordered with the default stream
+  int priority = 0;           // smaller is more urgent; moved into stream_priorities(), as CUDA does
 };
 
 // A stream of the device that is current at construction. Copies share the stream; the last one destroys it.
@@ -24,14 +25,23 @@ class CATENA_EXPORT Stream {
  public:
   Stream(StreamOptions options = {});
   static Stream null_stream(Device device = current_device());  // the default stream of that device
+  // The stream of this thread on that device, made at the first call: what CUDA calls the per-thread default stream,
+  // and CuPy Stream.ptds. It is implicitly ordered with the default stream and with no other thread's work. With
+  // $CATENA_PER_THREAD_DEFAULT_STREAM=1 it is the current stream of a thread until a StreamScope names another one. Its
+  // handle is that of an ordinary stream, which other threads may use, too. On the CPU it is the default stream.
+  static Stream per_thread(Device device = current_device());
   // A stream of another library, given by its handle (cudaStream_t), which the program destroys. It must exist until
-  // the arrays that were used on it are gone. On the CPU every handle stands for work that is done.
+  // the arrays that were used on it are gone. On the CPU every handle stands for work that is done. ValueError for
+  // cudaStreamPerThread (2), which is another stream in every thread, while arrays pass from thread to thread: use
+  // per_thread(). cudaStreamLegacy (1) is the default stream.
   static Stream external(void* handle, Device device = current_device());
 
   StreamRef ref() const noexcept { return ref_; }
   void* ptr() const noexcept { return ref_.handle; }
   Device device() const noexcept { return ref_.device; }
   bool is_null() const noexcept { return ref_.handle == nullptr; }
+  int priority() const;  // on the CPU: 0
+  bool is_non_blocking() const;
 
   bool done() const;  // true if all work has finished; does not block
   void synchronize() const;
@@ -54,6 +64,9 @@ class CATENA_EXPORT Stream {
 inline Stream ExternalStream(void* handle, Device device = current_device()) {
   return Stream::external(handle, device);
 }
+
+// Returns the priorities that streams of a device can have.
+CATENA_EXPORT StreamPriorities stream_priorities(Device device = current_device());
 
 // An event: a point in the work of a stream.
 class CATENA_EXPORT Event {
@@ -79,7 +92,7 @@ class CATENA_EXPORT Event {
 CATENA_EXPORT double get_elapsed_time(const Event& start, const Event& stop);
 
 // Returns the stream that operations of this thread use on a device: the stream of the innermost StreamScope, else the
-// default stream.
+// default stream (with $CATENA_PER_THREAD_DEFAULT_STREAM=1, Stream::per_thread).
 CATENA_EXPORT StreamRef current_stream(Device device);
 CATENA_EXPORT StreamRef current_stream();  // of the current device
 
@@ -97,3 +110,10 @@ class CATENA_EXPORT StreamScope {
 };
 
 }  // namespace nd
+
+// Equal streams have equal hashes, so that streams are keys of std::unordered_map.
+template <> struct std::hash<nd::Stream> {
+  std::size_t operator()(const nd::Stream& s) const noexcept {
+    return std::hash<void*>()(s.ptr()) ^ static_cast<std::size_t>(s.device().id);
+  }
+};

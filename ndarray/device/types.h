@@ -17,6 +17,16 @@ struct StreamRef {
   friend bool operator==(const StreamRef&, const StreamRef&) = default;
 };
 
+// The range of priorities of the streams of a device. Smaller numbers are more urgent.
+struct StreamPriorities {
+  int least = 0, greatest = 0;  // greatest <= 0 <= least
+  friend bool operator==(const StreamPriorities&, const StreamPriorities&) = default;
+};
+struct StreamProperties {
+  int priority = 0;
+  bool non_blocking = false;
+};
+
 struct EventOptions {
   bool block = false;  // synchronize() blocks the thread instead of spinning
   bool disable_timing = false;

@@ -58,3 +58,16 @@ void set_allocator(const Pool& pool) {
 }
 
 }  // namespace nd::cuda
+
+namespace nd {
+
+// cuda::set_allocator, of a function of the size or of a pool, by the name of the functions of storage.h:
+// nd::set_allocator(nd::malloc_managed), nd::set_allocator(nd::MemoryAsyncPool()).
+template <class A>
+requires requires(const A& allocator) {
+  cuda::set_allocator(allocator);
+} &&(!std::convertible_to<const A&, catena::Shared<const Allocator>>)void set_allocator(const A& allocator) {
+  cuda::set_allocator(allocator);
+}
+
+}  // namespace nd

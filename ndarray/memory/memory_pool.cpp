@@ -12,6 +12,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/memory/arena.h>
+#include <catena/ndarray/memory/async_block.h>
 #include <catena/ndarray/memory/release_watch.h>
 
 namespace nd {
@@ -518,6 +519,7 @@ void MemoryPool::record_stream(catena::Storage& storage, StreamRef stream) {
   if (keeper != nullptr) [[unlikely]]
     keeper->keep(storage);
   else if (pooled) b.arena->record(b, stream.handle);
+  else internal::record_async_use(storage, stream);
 }
 
 void MemoryPool::hold_stream(int device, void* stream) { state_->arena(device, stream).held.store(true); }

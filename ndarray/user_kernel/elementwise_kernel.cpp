@@ -25,7 +25,7 @@ Shape loop_shape(const internal::KernelArguments& arguments, std::string_view op
   return {*size};
 }
 
-void run(internal::KernelArguments& arguments, const KernelText& text, const Shape& common) {
+void run(internal::KernelArguments& arguments, const KernelText& text, const Shape& common, std::int64_t elements) {
   arguments.separate(false);
   internal::LoopAxes axes{common, {}};
   for (std::size_t k = 0; k < arguments.size(); ++k)
@@ -53,7 +53,7 @@ void run(internal::KernelArguments& arguments, const KernelText& text, const Sha
   }
   arguments.launch(variant, [&](const internal::LoadedText& code, StreamRef stream) {
     constexpr unsigned threads = catena::user::kElementwiseBlock;
-    code.launch(code.entry, internal::launch_shape(stream.device, size, 1, threads, threads), words, stream);
+    code.launch(code.entry, internal::launch_shape(stream.device, size, elements, threads, threads), words, stream);
   });
 }
 
@@ -74,9 +74,11 @@ ElementwiseKernel::ElementwiseKernel(std::string_view in_params, std::string_vie
 std::vector<Array> internal::call_kernel(const KernelText& text, std::span<const Operand> args,
                                          const ElementwiseCallOptions& options) {
   KernelArguments arguments(text, args, options.stream);
+  check<ValueError>(options.elements_per_position > 0, text.label,
+                    "elements_per_position = ", options.elements_per_position, " is not positive");
   const Shape shape = loop_shape(arguments, text.label, options.size);
   arguments.prepare_outputs(shape, "the arguments broadcast to", options.size.has_value());
-  if (catena::size_of(shape) != 0) run(arguments, text, shape);
+  if (catena::size_of(shape) != 0) run(arguments, text, shape, options.elements_per_position);
   return arguments.outputs();
 }
 

@@ -70,6 +70,8 @@ struct ElementwiseKernelOptions {
 struct CATENA_EXPORT ElementwiseCallOptions {
   std::optional<std::int64_t> size = {};  // size of the loop; required exactly if all array arguments are raw
   std::optional<Stream> stream = {};      // default: the current stream
+  // Elements that one position of the loop processes: a position is so much more work for a thread of the CPU.
+  std::int64_t elements_per_position = 1;
 };
 
 namespace internal {

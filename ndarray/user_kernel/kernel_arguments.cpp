@@ -16,6 +16,18 @@ using catena::check;
 using catena::fail;
 using Form = BoundParameter::Form;
 
+namespace {
+
+// True if the text contains the identifier as a whole word.
+bool has_word(std::string_view text, std::string_view word) {
+  const auto belongs = [&](std::size_t k) { return k < text.size() && is_identifier(catena::concat('x', text[k])); };
+  for (std::size_t at = text.find(word); at != std::string_view::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !belongs(at - 1)) && !belongs(at + word.size())) return true;
+  return false;
+}
+
+}  // namespace
+
 void check_kernel(const KernelText& text) {
   check<ValueError>(is_identifier(text.name), text.label, "the name \"", text.name, "\" is no identifier");
   for (std::size_t k = 0; k < text.parameters.size(); ++k) {
@@ -25,6 +37,9 @@ void check_kernel(const KernelText& text) {
     for (const KernelParameter& other : text.parameters)
       check<ValueError>(other.dtype || other.type != p.name, text.label, "the parameter ", p.name,
                         " has the name of the type of ", other.name);
+    check<ValueError>(!p.structure || has_word(text.preamble, p.type), text.label, "the type ", p.type, " of ", p.name,
+                      " is neither a dtype by its canonical name, such as float32, nor a single letter, nor a class of "
+                      "the preamble");
     check<ValueError>(text.kind != KernelText::Kind::reduction || !p.output || p.name != "a", text.label,
                       "an output cannot be named a, which is the reduced value");
   }
@@ -103,8 +118,18 @@ void KernelArguments::resolve_types() {
   };
   const auto look_at = [&](std::size_t k) {
     const ArrayHeader* h = array(k);
-    if (h == nullptr) return;
     const KernelParameter& p = parameter(k);
+    if (p.structure) {
+      check<TypeError>(h != nullptr, text_.label, "the parameter ", p.name, " of ", p.type,
+                       " needs an array, as of nd::struct_array");
+      check<TypeError>(
+          h->dtype == Dtype::uint8 && !h->shape.empty() && (h->strides.back() == 1 || h->shape.back() <= 1),
+          text_.label, "the parameter ", p.name, " is an array of ", p.type,
+          ", which needs uint8 elements with the bytes of one object along the last axis; its array has dtype ",
+          h->dtype, " and shape ", h->shape);
+      return;
+    }
+    if (h == nullptr) return;
     if (p.dtype) {
       check<TypeError>(h->dtype == *p.dtype, text_.label, "the parameter ", p.name, " is ", p.type,
                        ", its array has dtype ", h->dtype);
@@ -120,8 +145,8 @@ void KernelArguments::resolve_types() {
   for (std::size_t k = 0; k < text_.nin; ++k) look_at(k);
   for (std::size_t k = 0; k < size(); ++k) {
     const KernelParameter& p = parameter(k);
-    if (p.seen_as && array(k) == nullptr) {
-      dtypes_[k] = *p.seen_as;
+    if (p.structure || (p.seen_as && array(k) == nullptr)) {
+      dtypes_[k] = p.structure ? Dtype::uint8 : *p.seen_as;
       continue;
     }
     const std::size_t first = p.dtype ? k : fixed_by[group_of(k)];
@@ -187,14 +212,21 @@ bool KernelArguments::add_fixed(std::size_t k, KernelVariant& variant, std::vect
     return true;
   }
   if (!parameter(k).raw) return false;
+  Dims shape = h->shape, strides = h->strides;
+  std::int64_t size = h->size;
+  if (parameter(k).structure) {  // the last axis is within an element
+    size /= std::max<std::int64_t>(shape.back(), 1);
+    shape.pop_back();
+    strides.pop_back();
+  }
   words.push_back(static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(h->data)));
-  words.push_back(h->size);
-  for (const Dims* dims : {&h->shape, &h->strides}) {
+  words.push_back(size);
+  for (const Dims* dims : {&shape, &strides}) {
     words.insert(words.end(), dims->begin(), dims->end());
     if (dims->empty()) words.push_back(0);  // the struct has one element: arrays of length 0 are not allowed
   }
   variant.parameters.push_back(
-      {dtype(k), h->c_contiguous ? Form::raw_contiguous : Form::raw, static_cast<std::uint8_t>(h->shape.size())});
+      {dtype(k), h->c_contiguous ? Form::raw_contiguous : Form::raw, static_cast<std::uint8_t>(shape.size())});
   return true;
 }
 
@@ -210,8 +242,21 @@ std::shared_ptr<const LoadedText> KernelArguments::load(const KernelVariant& var
       code.second = code.module->function(made.second);
       code.accumulator_bytes = code.module->global(made.accumulator).second;
     }
+    for (const std::string& name : made.structures)
+      code.structure_bytes.push_back(name.empty() ? 0 : code.module->global(name).second);
     return code;
   });
+}
+
+void KernelArguments::check_structures(const LoadedText& code) const {
+  for (std::size_t k = 0; k < size(); ++k) {
+    const KernelParameter& p = parameter(k);
+    if (!p.structure) continue;
+    const auto bytes = static_cast<std::int64_t>(code.structure_bytes[k]);
+    check<ValueError>(array(k)->shape.back() == bytes, text_.label, "the parameter ", p.name, " is an array of ",
+                      p.type, " of ", bytes, " bytes; its array of shape ", array(k)->shape, " has ",
+                      array(k)->shape.back(), " bytes along the last axis");
+  }
 }
 
 std::vector<Array> KernelArguments::outputs() const {

@@ -60,6 +60,7 @@ struct LoadedText {
   std::unique_ptr<DeviceModule> module;
   const void *entry = nullptr, *second = nullptr;
   std::size_t accumulator_bytes = 0;
+  std::vector<std::size_t> structure_bytes = {};  // sizes of the classes of the parameters, 0 for numbers
 
   // ValueError if the parameter struct, given as `words`, is larger than the device allows.
   void launch(const void* function, const LaunchShape& shape, std::span<const std::int64_t> words,
@@ -105,6 +106,7 @@ class KernelArguments {
   // Calls run(code, stream) with the code of a variant, which is compiled at its first use.
   template <class F> void launch(const KernelVariant& variant, F&& run) const {
     const std::shared_ptr<const LoadedText> code = load(variant);
+    check_structures(*code);
     catena::SmallVector<const catena::ArrayHeader*, 8> arrays;
     for (const Array& a : arrays_) arrays.push_back(a.get());
     const std::span<const catena::ArrayHeader* const> all(arrays);
@@ -118,6 +120,8 @@ class KernelArguments {
   void resolve_types();
   void check_outputs() const;
   std::shared_ptr<const LoadedText> load(const KernelVariant& variant) const;
+  // ValueError for an array whose last axis has not the bytes of the class of its parameter.
+  void check_structures(const LoadedText& code) const;
 
   const KernelText& text_;
   std::span<const Operand> args_;

@@ -86,8 +86,10 @@ KernelParameter parse_definition(std::string_view op, std::string_view text) {
     check<ValueError>(is_letter(p.type[0]), op, "the type \"", p.type, "\" of ", p.name, " is no letter");
   } else {
     p.dtype = canonical_dtype(p.type);
-    check<ValueError>(p.dtype.has_value(), op, "the type \"", p.type, "\" of ", p.name,
-                      " is neither a dtype by its canonical name, such as float32, nor a single letter");
+    p.structure = !p.dtype && p.raw && is_identifier(p.type) && !is_taken(p.type);
+    check<ValueError>(p.dtype.has_value() || p.structure, op, "the type \"", p.type, "\" of ", p.name,
+                      " is neither a dtype by its canonical name, such as float32, nor a single letter",
+                      p.raw ? "" : "; a class of the preamble needs raw before it");
   }
   check<ValueError>(is_identifier(p.name), op, "the parameter name \"", p.name, "\" is no identifier");
   check<ValueError>(p.name != "i" && p.name[0] != '_', op, "the parameter name ", p.name, " is reserved: i is the ",

@@ -115,17 +115,28 @@ class Generator {
       if (p.name.size() > 1) source() += concat("#undef ", p.name, "\n");
     std::vector<std::string_view> defined;
     for_each([&](const KernelParameter& p, const BoundParameter& b) {
-      if (p.dtype || std::find(defined.begin(), defined.end(), p.type) != defined.end()) return;
+      if (p.dtype || p.structure || std::find(defined.begin(), defined.end(), p.type) != defined.end()) return;
       defined.push_back(p.type);
       source() += concat("typedef ", c_type(p.seen_as.value_or(b.dtype)), " ", p.type, ";\n");
     });
     if (!text_.preamble.empty()) source() += text_.preamble + "\n";
+    add_structures();
+  }
+
+  // Adds a variable of the size of each class of the parameters, whose size only the compiler knows.
+  void add_structures() {
+    for (const KernelParameter& p : text_.parameters) {
+      made_.structures.push_back(p.structure ? concat(made_.entry, "_bytes_", p.name) : std::string());
+      if (p.structure)
+        source() += concat("extern \"C\" {\n__device__ char ", made_.structures.back(), "[sizeof(", p.type, ")];\n}\n");
+    }
   }
 
   std::string range(const std::string& rank) const { return concat("catena::user::Range<", rank, ", ", width_, ">"); }
 
   std::string member_type(const KernelParameter& p, const BoundParameter& b) const {
-    const std::string element = concat(p.output ? "" : "const ", c_type(b.dtype));
+    const std::string element =
+        concat(p.output ? "" : "const ", p.structure ? std::string_view(p.type) : c_type(b.dtype));
     switch (b.form) {
       case Form::scalar: return concat("catena::user::Held<", c_type(b.dtype), ">");
       case Form::raw: return concat("catena::user::Raw<", element, ", ", int(b.rank), ", false>");

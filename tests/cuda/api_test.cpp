@@ -24,6 +24,12 @@ template <class T> struct plain<T, true> {
   using type = int;
 };
 template <class T> struct plain<T*, false> { using type = typename plain<T>::type*; };
+template <> struct plain<CUmemLocation, false> { using type = api::cu_memory_location; };
+template <> struct plain<const CUmemPoolProps, false> { using type = const api::cu_memory_pool_properties; };
+static_assert(sizeof(api::cu_memory_location) == sizeof(CUmemLocation));
+static_assert(sizeof(api::cu_memory_pool_properties) == sizeof(CUmemPoolProps));
+static_assert(offsetof(api::cu_memory_pool_properties, location) == offsetof(CUmemPoolProps, location));
+static_assert(offsetof(api::cu_memory_pool_properties, max_size) == offsetof(CUmemPoolProps, maxSize));
 template <class R, class... A> struct plain<R(A...), false> {
   using type = typename plain<R>::type(typename plain<A>::type...);
 };
@@ -31,7 +37,7 @@ template <class R, class... A> struct plain<R(A...), false> {
   static_assert(                           \
       std::is_same_v<typename plain<decltype(::symbol)>::type, std::remove_pointer_t<decltype(Driver::field)>>);
 CATENA_DRIVER_FUNCTIONS(CATENA_COMPARE)
-CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_COMPARE)
+CATENA_DRIVER_OPTIONAL_FUNCTIONS(CATENA_COMPARE)
 #undef CATENA_COMPARE
 
 #define CATENA_EQUAL(ours, theirs) static_assert(static_cast<long long>(api::ours) == static_cast<long long>(theirs));
@@ -86,6 +92,21 @@ CATENA_EQUAL(cu_l2_cache_size, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE)
 CATENA_EQUAL(cu_max_threads_per_multiprocessor, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR)
 CATENA_EQUAL(cu_compute_capability_major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
 CATENA_EQUAL(cu_compute_capability_minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+CATENA_EQUAL(cu_managed_memory, CU_DEVICE_ATTRIBUTE_MANAGED_MEMORY)
+CATENA_EQUAL(cu_concurrent_managed_access, CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS)
+CATENA_EQUAL(cu_memory_pools_supported, CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED)
+CATENA_EQUAL(cu_pointer_is_managed, CU_POINTER_ATTRIBUTE_IS_MANAGED)
+CATENA_EQUAL(cu_location_device, CU_MEM_LOCATION_TYPE_DEVICE)
+CATENA_EQUAL(cu_location_host, CU_MEM_LOCATION_TYPE_HOST)
+CATENA_EQUAL(cu_pool_release_threshold, CU_MEMPOOL_ATTR_RELEASE_THRESHOLD)
+CATENA_EQUAL(cu_pool_reserved_current, CU_MEMPOOL_ATTR_RESERVED_MEM_CURRENT)
+CATENA_EQUAL(cu_pool_reserved_high, CU_MEMPOOL_ATTR_RESERVED_MEM_HIGH)
+CATENA_EQUAL(cu_pool_used_current, CU_MEMPOOL_ATTR_USED_MEM_CURRENT)
+CATENA_EQUAL(cu_pool_used_high, CU_MEMPOOL_ATTR_USED_MEM_HIGH)
+CATENA_EQUAL(cu_memory_allocation_pinned, CU_MEM_ALLOCATION_TYPE_PINNED)
+CATENA_EQUAL(cu_advise_set_read_mostly, CU_MEM_ADVISE_SET_READ_MOSTLY)
+CATENA_EQUAL(cu_advise_unset_accessed_by, CU_MEM_ADVISE_UNSET_ACCESSED_BY)
+CATENA_EQUAL(cu_attach_global, CU_MEM_ATTACH_GLOBAL)
 CATENA_EQUAL(cu_max_shared_memory_per_block_optin, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
 CATENA_EQUAL(cu_pointer_memory_type, CU_POINTER_ATTRIBUTE_MEMORY_TYPE)
 CATENA_EQUAL(cu_pointer_device_ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL)

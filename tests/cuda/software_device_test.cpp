@@ -33,7 +33,7 @@ struct NamedEntry {
   cu_result (*call)();
 };
 #define NAMED_ENTRY(symbol, field, ...) NamedEntry{#symbol, [] { return call_with_zeros(driver().field); }},
-const NamedEntry kEntries[] = {CATENA_DRIVER_FUNCTIONS(NAMED_ENTRY) CATENA_DRIVER_PROFILER_FUNCTIONS(NAMED_ENTRY)};
+const NamedEntry kEntries[] = {CATENA_DRIVER_FUNCTIONS(NAMED_ENTRY) CATENA_DRIVER_OPTIONAL_FUNCTIONS(NAMED_ENTRY)};
 #undef NAMED_ENTRY
 
 }  // namespace

@@ -2,14 +2,21 @@
 #include <catena/ndarray/device/stream.h>
 
 #include <boost/test/unit_test.hpp>
+
+#include <algorithm>
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
+#include <string>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/chainer_cuda/runtime.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/ndarray_values.h>
+#include <catena/tests/support/run_self.h>
 
 namespace {
 
@@ -23,6 +30,98 @@ BOOST_AUTO_TEST_CASE(streams_are_distinct_and_done) {
   BOOST_TEST((nd::Stream::null_stream(nd::cpu_device).device() == nd::cpu_device));
   BOOST_TEST(a.done());
   a.synchronize();
+}
+
+bool on_cuda() { return nd::current_device().kind == nd::Device::Kind::cuda; }
+
+BOOST_AUTO_TEST_CASE(priorities) {
+  const nd::StreamPriorities range = nd::stream_priorities();
+  BOOST_TEST((nd::stream_priorities(nd::cpu_device) == nd::StreamPriorities{}));
+  BOOST_TEST(range.least == 0);
+  BOOST_TEST(range.greatest <= 0);
+  for (const int wanted : {-1, 0, 7, -1000}) {
+    const nd::Stream s({.non_blocking = true, .priority = wanted});
+    BOOST_TEST(s.priority() == std::clamp(wanted, range.greatest, range.least));
+    BOOST_TEST(s.is_non_blocking() == on_cuda());
+  }
+  BOOST_TEST(nd::Stream::null_stream().priority() == 0);
+  BOOST_TEST(!nd::Stream({.priority = -1}).is_non_blocking());
+  // A stream that was given up is not reused for another priority.
+  void* urgent = nullptr;
+  if (on_cuda()) {
+    BOOST_TEST(range.greatest < 0);
+    urgent = nd::Stream({.priority = range.greatest}).ptr();
+    const nd::Stream ordinary, again({.priority = range.greatest - 1});
+    BOOST_TEST(ordinary.ptr() != urgent);
+    BOOST_TEST(again.ptr() == urgent);
+    BOOST_TEST(again.priority() == range.greatest);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(streams_are_keys) {
+  const nd::Stream a, b, same = a;
+  std::unordered_map<nd::Stream, int> of{{a, 1}, {b, 2}};
+  BOOST_TEST(of.at(same) == 1);
+  BOOST_TEST(of.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(every_thread_has_a_stream) {
+  const nd::Stream own = nd::Stream::per_thread();
+  BOOST_TEST((own == nd::Stream::per_thread()));
+  BOOST_TEST((own.device() == nd::current_device()));
+  BOOST_TEST(own.is_null() == !on_cuda());
+  BOOST_TEST(!own.is_non_blocking());  // ordered with the default stream
+  std::thread([&, device = nd::current_device()] {
+    const nd::DeviceScope on(device);
+    const nd::Stream other = nd::Stream::per_thread();
+    BOOST_TEST((other == own) == !on_cuda());
+    const nd::StreamScope scope(other);
+    BOOST_TEST(nd::sum(nd::ones({1000}) * 2).item<int>() == 2000);
+  }).join();
+  const nd::StreamScope scope(own);
+  const nd::Array a = nd::full({1000}, 3);
+  {
+    const nd::StreamScope on_default(nd::Stream::null_stream());
+    BOOST_TEST(nd::sum(a).item<int>() == 3000);
+  }
+  BOOST_TEST((nd::Stream::per_thread(nd::cpu_device) == nd::Stream::null_stream(nd::cpu_device)));
+}
+
+// With the environment variable, the stream of the thread is the current one; the case below runs in such a process.
+BOOST_AUTO_TEST_CASE(the_default_stream_of_a_program) {
+  const char* const set = std::getenv("CATENA_PER_THREAD_DEFAULT_STREAM");
+  if (set == nullptr) {
+    const auto with = [](const std::string& value) {
+      return test::run_self("--run_test=the_default_stream_of_a_program", "CATENA_PER_THREAD_DEFAULT_STREAM=" + value);
+    };
+    for (const char* value : {"1", "0"}) {
+      const test::Run run = with(value);
+      BOOST_TEST(run.status == 0, run.output);
+    }
+    return;
+  }
+  const bool per_thread = on_cuda() && std::string(set) == "1";
+  BOOST_TEST((nd::current_stream() == nd::Stream::per_thread().ref()) == (per_thread || !on_cuda()));
+  BOOST_TEST((nd::current_stream().handle != nullptr) == per_thread);
+  BOOST_TEST(nd::sum(nd::full({1000}, 4) * 2).item<int>() == 8000);
+  const nd::StreamRef here = nd::current_stream();
+  std::thread([&, device = nd::current_device()] {
+    const nd::DeviceScope on(device);
+    BOOST_TEST((nd::current_stream() != here) == per_thread);
+  }).join();
+  BOOST_TEST(nd::current_stream(nd::cpu_device).handle == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(handles_with_a_meaning) {
+  void* const legacy = reinterpret_cast<void*>(1);
+  void* const per_thread = reinterpret_cast<void*>(2);
+  if (!on_cuda()) {
+    BOOST_TEST(nd::Stream::external(per_thread).ptr() == per_thread);
+    return;
+  }
+  BOOST_TEST((nd::Stream::external(legacy) == nd::Stream::null_stream()));
+  BOOST_TEST(test::contains(test::message_of<nd::ValueError>([&] { nd::ExternalStream(per_thread); }),
+                            "Stream::external: the handle 2 (cudaStreamPerThread)"));
 }
 
 BOOST_AUTO_TEST_CASE(current_stream_follows_scopes) {

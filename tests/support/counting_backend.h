@@ -50,7 +50,7 @@ class CountingBackend final : public nd::Runtime {
   nd::MemoryInfo memory_info(int) const override { return {std::size_t(1) << 30, std::size_t(1) << 30}; }
   void copy(std::byte*, catena::Device, const std::byte*, catena::Device, std::size_t, nd::StreamRef) override {}
   void synchronize(nd::StreamRef) override {}
-  void* create_stream(int, bool) override { return new char; }
+  void* create_stream(int, bool, int) override { return new char; }
   void destroy_stream(nd::StreamRef s) noexcept override { delete static_cast<char*>(s.handle); }
   bool stream_done(nd::StreamRef) override { return true; }
   void* create_event(int, const nd::EventOptions&) override {

@@ -16,6 +16,7 @@ struct CUevent_st;
 struct CUgraph_st;
 struct CUgraphNode_st;
 struct CUgraphExec_st;
+struct CUmemPoolHandle_st;
 
 namespace nd::cuda::api {
 
@@ -29,6 +30,22 @@ using cu_event = CUevent_st*;
 using cu_graph = CUgraph_st*;
 using cu_graph_node = CUgraphNode_st*;
 using cu_graph_exec = CUgraphExec_st*;
+using cu_memory_pool = CUmemPoolHandle_st*;
+
+// CUmemLocation
+struct cu_memory_location {
+  int type = 0, id = 0;
+};
+inline constexpr int cu_location_device = 1, cu_location_host = 2;  // CUmemLocationType
+
+// CUmemPoolProps. The bytes at its end, whose names depend on the version, must be 0.
+struct cu_memory_pool_properties {
+  int allocation_type = 0, handle_types = 0;
+  cu_memory_location location;
+  void* security_attributes = nullptr;
+  std::size_t max_size = 0;
+  unsigned char reserved[56] = {};
+};
 
 // CUresult
 using cu_result = int;
@@ -86,9 +103,13 @@ inline constexpr int cu_max_threads_per_multiprocessor = 39;
 inline constexpr int cu_compute_capability_major = 75;
 inline constexpr int cu_compute_capability_minor = 76;
 inline constexpr int cu_max_shared_memory_per_block_optin = 97;
+inline constexpr int cu_managed_memory = 83;
+inline constexpr int cu_concurrent_managed_access = 89;
+inline constexpr int cu_memory_pools_supported = 115;
 
 // CUpointer_attribute, CUmemorytype
 inline constexpr int cu_pointer_memory_type = 2;
+inline constexpr int cu_pointer_is_managed = 8;
 inline constexpr int cu_pointer_device_ordinal = 9;
 inline constexpr unsigned cu_memory_host = 1, cu_memory_device = 2;
 
@@ -99,7 +120,15 @@ inline constexpr int cu_function_local_bytes = 3;
 inline constexpr int cu_function_registers = 4;
 inline constexpr int cu_function_max_dynamic_shared_bytes = 8;
 
+// CUmemPool_attribute, CUmemAllocationType, CUmem_advise
+inline constexpr int cu_pool_release_threshold = 4;
+inline constexpr int cu_pool_reserved_current = 5, cu_pool_reserved_high = 6;
+inline constexpr int cu_pool_used_current = 7, cu_pool_used_high = 8;
+inline constexpr int cu_memory_allocation_pinned = 1;
+inline constexpr int cu_advise_set_read_mostly = 1, cu_advise_unset_accessed_by = 6;  // the first, the last
+
 // Flags
+inline constexpr unsigned cu_attach_global = 1;
 inline constexpr unsigned cu_stream_default = 0, cu_stream_non_blocking = 1;
 inline constexpr unsigned cu_event_blocking_sync = 1, cu_event_disable_timing = 2, cu_event_interprocess = 4;
 inline constexpr unsigned cu_host_alloc_portable = 1;
@@ -130,6 +159,17 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
   X(cuMemGetInfo_v2, memory_get_info, cu_result(std::size_t* free, std::size_t* total))                                \
   X(cuMemAlloc_v2, memory_allocate, cu_result(cu_deviceptr*, std::size_t bytes))                                       \
   X(cuMemFree_v2, memory_free, cu_result(cu_deviceptr))                                                                \
+  X(cuMemAllocManaged, memory_allocate_managed, cu_result(cu_deviceptr*, std::size_t bytes, unsigned flags))           \
+  X(cuMemAllocFromPoolAsync, memory_allocate_from_pool,                                                                \
+    cu_result(cu_deviceptr*, std::size_t bytes, cu_memory_pool, cu_stream))                                            \
+  X(cuMemFreeAsync, memory_free_async, cu_result(cu_deviceptr, cu_stream))                                             \
+  X(cuDeviceGetMemPool, device_get_memory_pool, cu_result(cu_memory_pool*, cu_device))                                 \
+  X(cuDeviceGetDefaultMemPool, device_get_default_memory_pool, cu_result(cu_memory_pool*, cu_device))                  \
+  X(cuMemPoolCreate, memory_pool_create, cu_result(cu_memory_pool*, const cu_memory_pool_properties*))                 \
+  X(cuMemPoolDestroy, memory_pool_destroy, cu_result(cu_memory_pool))                                                  \
+  X(cuMemPoolTrimTo, memory_pool_trim_to, cu_result(cu_memory_pool, std::size_t bytes_to_keep))                        \
+  X(cuMemPoolGetAttribute, memory_pool_get_attribute, cu_result(cu_memory_pool, int attribute, void* value))           \
+  X(cuMemPoolSetAttribute, memory_pool_set_attribute, cu_result(cu_memory_pool, int attribute, void* value))           \
   X(cuMemHostAlloc, host_allocate, cu_result(void**, std::size_t bytes, unsigned flags))                               \
   X(cuMemFreeHost, host_free, cu_result(void*))                                                                        \
   X(cuPointerGetAttributes, pointer_get_attributes,                                                                    \
@@ -146,6 +186,10 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
               cu_stream))                                                                                              \
   X(cuMemsetD8Async, fill_async, cu_result(cu_deviceptr, unsigned char value, std::size_t bytes, cu_stream))           \
   X(cuStreamCreate, stream_create, cu_result(cu_stream*, unsigned flags))                                              \
+  X(cuCtxGetStreamPriorityRange, context_get_stream_priority_range, cu_result(int* least, int* greatest))              \
+  X(cuStreamCreateWithPriority, stream_create_with_priority, cu_result(cu_stream*, unsigned flags, int priority))      \
+  X(cuStreamGetPriority, stream_get_priority, cu_result(cu_stream, int* priority))                                     \
+  X(cuStreamGetFlags, stream_get_flags, cu_result(cu_stream, unsigned* flags))                                         \
   X(cuStreamDestroy_v2, stream_destroy, cu_result(cu_stream))                                                          \
   X(cuStreamQuery, stream_query, cu_result(cu_stream))                                                                 \
   X(cuStreamSynchronize, stream_synchronize, cu_result(cu_stream))                                                     \
@@ -177,16 +221,19 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
   X(cuGraphDestroy, graph_destroy, cu_result(cu_graph))                                                                \
   X(cuGraphGetNodes, graph_get_nodes, cu_result(cu_graph, cu_graph_node* nodes, std::size_t* count))
 
-// Optional functions, which not every driver has. They have an effect only with a profiler.
-#define CATENA_DRIVER_PROFILER_FUNCTIONS(X)       \
-  X(cuProfilerStart, profiler_start, cu_result()) \
-  X(cuProfilerStop, profiler_stop, cu_result())
+// Optional functions, which not every driver has: null if this one has not.
+#define CATENA_DRIVER_OPTIONAL_FUNCTIONS(X)                                                       \
+  X(cuProfilerStart, profiler_start, cu_result())                                                 \
+  X(cuProfilerStop, profiler_stop, cu_result())                                                   \
+  X(cuMemPrefetchAsync_v2, memory_prefetch,                                                       \
+    cu_result(cu_deviceptr, std::size_t bytes, cu_memory_location to, unsigned flags, cu_stream)) \
+  X(cuMemAdvise_v2, memory_advise, cu_result(cu_deviceptr, std::size_t bytes, int advice, cu_memory_location))
 
 // The symbol of each field, used in messages.
 struct DriverNames {
 #define CATENA_NAME(symbol, field, ...) static constexpr const char* field = #symbol;
   CATENA_DRIVER_FUNCTIONS(CATENA_NAME)
-  CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_NAME)
+  CATENA_DRIVER_OPTIONAL_FUNCTIONS(CATENA_NAME)
 #undef CATENA_NAME
 };
 

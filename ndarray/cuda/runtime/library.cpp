@@ -124,7 +124,7 @@ std::atomic<bool> forked{false};
 void load_driver(Driver& table) {
   const Library library({"CUDA", {"libcuda.so.1", "libcuda.so"}});
   CATENA_DRIVER_FUNCTIONS(CATENA_RESOLVE)
-  CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_RESOLVE_OPTIONAL)
+  CATENA_DRIVER_OPTIONAL_FUNCTIONS(CATENA_RESOLVE_OPTIONAL)
   table.path = library.path();
   const auto must = [&](api::cu_result status, const char* call) {
     if (status == api::cu_success) return;

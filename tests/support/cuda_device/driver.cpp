@@ -24,7 +24,7 @@ constexpr int kMaxSharedBytes = 48 * 1024;  // limit without cuFuncSetAttribute
 // References every declared entry point, so that a missing definition does not link.
 [[gnu::used]] const void* const kAll[] = {
 #define CATENA_ADDRESS(symbol, ...) reinterpret_cast<const void*>(&symbol),
-    CATENA_DRIVER_FUNCTIONS(CATENA_ADDRESS) CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_ADDRESS)
+    CATENA_DRIVER_FUNCTIONS(CATENA_ADDRESS) CATENA_DRIVER_OPTIONAL_FUNCTIONS(CATENA_ADDRESS)
 #undef CATENA_ADDRESS
 };
 
@@ -55,6 +55,9 @@ int device_attribute(int attribute) {
     case cu_compute_capability_major: return compute_capability() / 10;
     case cu_compute_capability_minor: return compute_capability() % 10;
     case cu_max_shared_memory_per_block_optin: return kMaxDynamicShared;
+    case cu_managed_memory:
+    case cu_concurrent_managed_access:
+    case cu_memory_pools_supported: return 1;
     default: throw Failure{cu_error_invalid_value};
   }
 }

@@ -5,6 +5,7 @@
 
 #include <catena/tests/support/cuda_device/exports.h>
 #include <catena/tests/support/cuda_device/graph.h>
+#include <catena/tests/support/cuda_device/memory_pool.h>
 #include <catena/tests/support/cuda_device/record.h>
 #include <catena/tests/support/cuda_device/runtime.h>
 
@@ -73,11 +74,14 @@ cu_result cuMemAlloc_v2(cu_deviceptr* address, std::size_t bytes) {
 cu_result cuMemFree_v2(cu_deviceptr address) {
   return context_call(Entry::cuMemFree_v2, [&](CUctx_st&, Lock& lock) {
     const Allocation* a = find_allocation(pointer(address), 1);
-    require(a != nullptr && a->kind == Allocation::Kind::device && a->data == pointer(address), cu_error_invalid_value);
+    require(a != nullptr && a->data == pointer(address) &&
+                (a->kind == Allocation::Kind::device || a->kind == Allocation::Kind::managed),
+            cu_error_invalid_value);
     require_safe_call();
     record_synchronisation(Entry::cuMemFree_v2);
     wait_for_all(runtime().contexts[static_cast<std::size_t>(a->device)], lock);
-    require(free_memory(pointer(address), Allocation::Kind::device), cu_error_invalid_value);
+    leave_pool(pointer(address));
+    require(free_memory(pointer(address), a->kind), cu_error_invalid_value);
   });
 }
 
@@ -113,6 +117,9 @@ cu_result cuPointerGetAttributes(unsigned count, int* attributes, void** values,
           *static_cast<unsigned*>(values[k]) = a == nullptr                          ? 0
                                                : a->kind == Allocation::Kind::pinned ? cu_memory_host
                                                                                      : cu_memory_device;
+          break;
+        case cu_pointer_is_managed:
+          *static_cast<int*>(values[k]) = a != nullptr && a->kind == Allocation::Kind::managed;
           break;
         case cu_pointer_device_ordinal: *static_cast<int*>(values[k]) = a == nullptr ? -2 : a->device; break;
         default: throw Failure{cu_error_invalid_value};

@@ -13,6 +13,8 @@ using namespace nd::cuda::api;
 
 namespace {
 
+constexpr int kGreatestPriority = -5;  // of compute capability 9.0
+
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
 // Returns the end of a stream; the end of the legacy stream also follows the blocking streams.
@@ -28,6 +30,36 @@ cu_result cuStreamCreate(cu_stream* handle, unsigned flags) {
   return context_call(Entry::cuStreamCreate, [&](CUctx_st& context, Lock&) {
     require(handle != nullptr && flags <= cu_stream_non_blocking, cu_error_invalid_value);
     *handle = runtime().streams.add(make_stream(context, flags == cu_stream_default));
+  });
+}
+
+cu_result cuStreamCreateWithPriority(cu_stream* handle, unsigned flags, int priority) {
+  return context_call(Entry::cuStreamCreateWithPriority, [&](CUctx_st& context, Lock&) {
+    require(handle != nullptr && flags <= cu_stream_non_blocking, cu_error_invalid_value);
+    const StreamPtr stream = make_stream(context, flags == cu_stream_default);
+    stream->priority = std::clamp(priority, kGreatestPriority, 0);
+    *handle = runtime().streams.add(stream);
+  });
+}
+
+cu_result cuCtxGetStreamPriorityRange(int* least, int* greatest) {
+  return context_call(Entry::cuCtxGetStreamPriorityRange, [&](CUctx_st&, Lock&) {
+    if (least != nullptr) *least = 0;
+    if (greatest != nullptr) *greatest = kGreatestPriority;
+  });
+}
+
+cu_result cuStreamGetPriority(cu_stream handle, int* priority) {
+  return context_call(Entry::cuStreamGetPriority, [&](CUctx_st& context, Lock&) {
+    require_pointer(priority);
+    *priority = stream_of_handle(context, handle)->priority;
+  });
+}
+
+cu_result cuStreamGetFlags(cu_stream handle, unsigned* flags) {
+  return context_call(Entry::cuStreamGetFlags, [&](CUctx_st& context, Lock&) {
+    require_pointer(flags);
+    *flags = stream_of_handle(context, handle)->blocking ? cu_stream_default : cu_stream_non_blocking;
   });
 }
 

@@ -11,13 +11,13 @@ namespace cuda_device::exports {
 using namespace nd::cuda::api;
 #define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
 CATENA_DRIVER_FUNCTIONS(CATENA_TYPE)
-CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_TYPE)
+CATENA_DRIVER_OPTIONAL_FUNCTIONS(CATENA_TYPE)
 #undef CATENA_TYPE
 }  // namespace cuda_device::exports
 
 extern "C" {
 #define CATENA_DECLARE(symbol, field, ...) CATENA_EXPORT cuda_device::exports::symbol##_type symbol;
 CATENA_DRIVER_FUNCTIONS(CATENA_DECLARE)
-CATENA_DRIVER_PROFILER_FUNCTIONS(CATENA_DECLARE)
+CATENA_DRIVER_OPTIONAL_FUNCTIONS(CATENA_DECLARE)
 #undef CATENA_DECLARE
 }

@@ -43,7 +43,7 @@ function(software_cuda_tests)
     endif()
   endforeach()
 endfunction()
-software_cuda_tests(software_access software_device software_streams)
+software_cuda_tests(software_access software_device software_pools software_streams)
 
 # cuda/ptx*: with the toolkit's NVRTC. All loops are hundreds of compilations: the entries cuda/ptx_loops and cuda/ptx_loops_<k> have a part
 # of them each.

@@ -24,7 +24,7 @@ bool context_is_usable() {
 bool is_device_memory(const void* data, std::size_t bytes) {
   const Lock lock(runtime().mutex);
   const Allocation* found = find_allocation(data, bytes);
-  return found != nullptr && found->kind == Allocation::Kind::device;
+  return found != nullptr && (found->kind == Allocation::Kind::device || found->kind == Allocation::Kind::managed);
 }
 
 bool submit_library_work(const char* name, nd::cuda::api::cu_stream handle, std::function<void()> body) {

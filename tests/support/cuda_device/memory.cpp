@@ -150,9 +150,9 @@ std::byte* allocate_device(int device, std::size_t bytes) {
   return data;
 }
 
-std::byte* allocate_pinned(int device, std::size_t bytes) {
+std::byte* allocate_pinned(int device, std::size_t bytes, Allocation::Kind kind) {
   Range& range = memory().pinned;
-  std::byte* data = take(range, bytes, kPage, Allocation::Kind::pinned, device);
+  std::byte* data = take(range, bytes, kPage, kind, device);
   if (data == nullptr) return nullptr;
   if (mprotect(data, round_up(bytes, kPage), PROT_READ | PROT_WRITE) != 0) {
     memory().allocations.erase(data);
@@ -183,7 +183,7 @@ bool free_memory(void* data, Allocation::Kind kind) {
     m.freed.push_back(&a);
     m.freed_bytes += a.bytes;
     forget_fillings();
-  } else if (kind == Allocation::Kind::pinned) {
+  } else if (kind != Allocation::Kind::global) {
     must(mprotect(a.data, round_up(a.bytes, kPage), PROT_NONE) == 0, "software cuda: mprotect");
     madvise(a.data, round_up(a.bytes, kPage), MADV_DONTNEED);
   } else {

@@ -17,7 +17,8 @@ namespace cuda_device {
 inline constexpr int kDevices = 2;
 
 struct Allocation {
-  enum class Kind { device, pinned, global };  // global: a variable of a module, in the module's memory
+  // managed: accessible to the host and to all devices; global: a variable of a module, in the module's memory
+  enum class Kind { device, pinned, managed, global };
   std::byte* data = nullptr;
   std::size_t bytes = 0;
   Kind kind = Kind::device;
@@ -32,8 +33,9 @@ struct Allocation {
 
 // Allocates memory aligned to 512 bytes and filled with 0xCD; null if the device's total would be exceeded.
 std::byte* allocate_device(int device, std::size_t bytes);
-// Allocates whole pages filled with 0xCD; null if the system has none.
-std::byte* allocate_pinned(int device, std::size_t bytes);
+// Allocates whole pages filled with 0xCD, pinned or managed, in the range of pinned memory; null if the system has
+// none.
+std::byte* allocate_pinned(int device, std::size_t bytes, Allocation::Kind kind = Allocation::Kind::pinned);
 // Registers a variable of a module.
 void add_global(int device, void* data, std::size_t bytes);
 // Returns false if no allocation of that kind in use begins there. Device memory is filled with 0xDD; no queued work
@@ -42,7 +44,7 @@ bool free_memory(void* data, Allocation::Kind kind);
 
 // Returns the allocation in use (device, pinned or global) that contains all bytes; null if there is none.
 const Allocation* find_allocation(const void* data, std::size_t bytes);
-// True if the address is in a range of device or pinned memory.
+// True if the address is in a range of device memory, or of pinned and managed memory.
 bool is_reserved(const void* address);
 bool is_pinned(const void* address);
 // Returns "12 bytes into an allocation of 64 bytes", "8 bytes past the end of an allocation of 64 bytes", "4 bytes into

@@ -67,6 +67,9 @@ template <class T> class Handles {
     require(found != live_.end(), nd::cuda::api::cu_error_invalid_handle);
     return found->second;
   }
+  template <class F> void for_each(F&& f) const {
+    for (const auto& [handle, object] : live_) f(*object);
+  }
   std::shared_ptr<T> remove(T* handle) {
     std::shared_ptr<T> object = find(handle);
     live_.erase(handle);
@@ -90,6 +93,7 @@ struct Runtime {
   Handles<CUmod_st> modules;
   Handles<CUfunc_st> functions;  // functions of these modules
   Handles<CUgraph_st> graphs;
+  Handles<CUmemPoolHandle_st> pools;
   Handles<CUgraphExec_st> graph_execs;
   std::vector<std::shared_ptr<Capture>> captures;  // active captures
 

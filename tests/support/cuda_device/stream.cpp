@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include <catena/tests/support/cuda_device/memory_pool.h>
 #include <catena/tests/support/cuda_device/record.h>
 #include <catena/tests/support/cuda_device/runtime.h>
 
@@ -82,6 +83,11 @@ void run_transfer(const Operation& op) {
   const bool copy = op.kind == Operation::Kind::copy;
   if (copy) check_access(op.from, op.bytes, false, nullptr);
   check_access(op.to, op.bytes, true, nullptr);
+  if (op.kind == Operation::Kind::release) {
+    leave_pool(op.to);
+    free_memory(op.to, Allocation::Kind::device);
+    return;
+  }
   if (copy) std::memmove(op.to, op.from, op.bytes);
   else std::memset(op.to, op.value, op.bytes);
 }
@@ -94,6 +100,7 @@ const char* what_is(const Operation& op) {
     case Operation::Kind::library: return op.name;
     case Operation::Kind::host:
     case Operation::Kind::callback: return "a host function";
+    case Operation::Kind::release: return "a free";
   }
   return "";
 }
@@ -278,6 +285,7 @@ void learn(const Point& point) { join(slots().host, point.clock); }
 void wait_for(const Point& point, Lock& lock) {
   execute_until(point, lock);
   learn(point);
+  trim_pools();
 }
 
 // Executes the newest stream first, so that a missing dependency on other streams shows: their work has not run yet.

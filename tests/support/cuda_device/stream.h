@@ -33,9 +33,10 @@ struct Operation {
     copy,
     fill,
     kernel,
-    library,  // of a library, on the device
-    host,     // a host function; skipped if the context has failed
-    callback  // a host function that gets the status
+    library,   // of a library, on the device
+    host,      // a host function; skipped if the context has failed
+    callback,  // a host function that gets the status
+    release    // frees the memory at `to`, of a pool
   };
   struct alignas(64) Line {
     std::byte bytes[64];
@@ -87,6 +88,7 @@ struct Work {
 struct CUstream_st {
   CUctx_st* context = nullptr;
   bool legacy = false, blocking = false;
+  int priority = 0;
   bool destroyed = false;  // queued work is still executed
   bool running = false;    // a host function runs, without the lock
   std::size_t slot = 0;
