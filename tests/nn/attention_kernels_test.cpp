@@ -175,6 +175,21 @@ BOOST_AUTO_TEST_CASE(scales) {
   check("zero and causal", q, k, v, {.causal = true, .scale = 0});
 }
 
+// Weights are relative to a score that is near the largest one so far; scores grow by a part of what is near, by more
+// than that from tile to tile, or fall.
+BOOST_AUTO_TEST_CASE(scores_that_grow_from_key_to_key) {
+  const Array q = spread({1, 40, 32}, 0.5, 1.5, 1);
+  const auto scores = [&](std::int64_t count, double first, double step) {
+    const Array k = zeros({1, count, 32}, Dtype::float64);
+    for (std::int64_t j = 0; j < count; ++j) fill(slice(k, 1, j, j + 1), (first + step * double(j)) / std::sqrt(32.0));
+    check("steps of " + std::to_string(step), q, k, values({1, count, 32}));
+  };
+  scores(300, 0, 0.02);
+  scores(300, 0, 0.08);
+  scores(130, -6, 0.1);
+  scores(130, 6, -0.1);
+}
+
 BOOST_AUTO_TEST_CASE(heads) {
   check("groups", queries({2, 6, 40, 16}), keys({2, 2, 50, 16}), values({2, 2, 50, 16}));
   check("groups, causal", queries({6, 150, 32}), keys({2, 150, 32}), values({2, 150, 32}), {.causal = true});
