@@ -136,6 +136,13 @@ BOOST_AUTO_TEST_CASE(positions_of_queries_and_keys) {
   check("a window of one key", q, k, v, {.causal = true, .window = 1});
   check("far away", q, k, v, {.window = 5, .offset = 100000});
   check("the largest window", q, k, v, {.window = INT64_MAX});
+  // Warps and blocks have other numbers of rows with more columns.
+  for (const std::int64_t d : {64, 128}) {
+    const Array rows = queries({1, 140, d}), others = keys({1, 140, d}), of_keys = values({1, 140, d});
+    check("causal, " + std::to_string(d) + " columns", rows, others, of_keys, {.causal = true});
+    check("a block sees nothing, " + std::to_string(d) + " columns", rows, others, of_keys,
+          {.causal = true, .offset = -130});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(masks) {
@@ -150,6 +157,8 @@ BOOST_AUTO_TEST_CASE(masks) {
       where(seen, Operand(spread({4, 70, 90}, -2, 2, 5)), Operand(-std::numeric_limits<double>::infinity()));
   check("added", q, k, v, {.mask = Variable(numbers, {.requires_grad = false})});
   check("added to all heads", q, k, v, {.mask = Variable(spread({70, 90}, -3, 3, 6), {.requires_grad = false})});
+  check("64 columns", queries({1, 40, 64}), keys({1, 50, 64}), values({1, 50, 64}),
+        {.mask = apply(catena::kernels::greater, {spread({40, 50}, -1, 1, 8), 0.1})});
   // The gradient of a mask is computed from the weights.
   for (const Dtype t : kDtypes) {
     const auto gradient = [&](Dtype computed) {
