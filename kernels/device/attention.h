@@ -191,7 +191,7 @@ template <class Tiles, AttentionMask Mask> struct Attention {
   // The softmax of the tiles so far, per row: the sum of the weights of this thread's columns, and the results, both
   // divided by 2 to the power of `base`. The base is near the largest exponent: while no exponent exceeds it by more
   // than kExcess, it stays, and with it the results.
-  enum : int { kExcess = 8 };  // 2 to this power times the number of keys is far from the largest weights
+  enum : int { kExcess = 8 };  // weights are at most 2 to this power, which 16-bit floats hold
   struct Running {
     float base[R], sum[R], o[R][W];
     ND_FN Running() {
