@@ -42,11 +42,12 @@ class CudaAttention final : public AttentionExtension {
   void backward(const AttentionCall& call, const Array& y, const Array& log_sums, const Array& gy, const Array& gq,
                 const Array& gk, const Array& gv) override {
     const AttentionCall c = readable(call);
-    const Array of_y = readable(y), of_gy = readable(gy), delta = empty_like(log_sums);
+    const Array of_y = readable(y), of_gy = readable(gy),
+                row_numbers = log_sums.backend().empty({2 * log_sums.size()}, log_sums.dtype(), log_sums.device());
     const Writable to_q(gq), to_k(gk), to_v(gv);
     const nd::StreamRef stream = nd::internal::stream_for(y.device());
-    run({c.q, c.k, c.v, c.mask, of_y, of_gy, log_sums, delta, to_q.rows, to_k.rows, to_v.rows}, stream, [&] {
-      nd::cuda::attention_backward(attention_of(c), *of_y.get(), *log_sums.get(), *delta.get(), *of_gy.get(),
+    run({c.q, c.k, c.v, c.mask, of_y, of_gy, log_sums, row_numbers, to_q.rows, to_k.rows, to_v.rows}, stream, [&] {
+      nd::cuda::attention_backward(attention_of(c), *of_y.get(), *log_sums.get(), *row_numbers.get(), *of_gy.get(),
                                    *to_q.rows.get(), *to_k.rows.get(), *to_v.rows.get(), stream);
     });
     for (const Writable* to : {&to_q, &to_k, &to_v}) to->finish();

@@ -22,13 +22,15 @@ struct AttentionParameters {
   int64_t causal, window, offset;  // as in AttentionCall (autograd/attention_extension.h)
   float scale;
   float scale2;  // scale * log2(e)
+  float unit;    // its magnitude, positive
+  float unused;  // the size is a multiple of 8 bytes
   AttentionOperand q, k, v, y, gy, gq, gk, gv;
   AttentionOperand mask;
   int64_t mask_column;
-  // Per query, (heads, groups, queries): the logarithm of the sum of exp(scores), infinite if the query sees no key,
-  // and the sum of gy * y.
+  // (heads, groups, queries): the logarithm of the sum of exp(scores), infinite if the query sees no key.
   float* log_sums;
-  float* delta;
+  // (heads, groups, queries, 2): that in units of log 2, and delta, the sum of gy * y.
+  float* row_numbers;
 };
 
 }  // namespace catena::device

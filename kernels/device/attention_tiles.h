@@ -2,6 +2,7 @@
 // Both classes have the same interface. A block owns kRows rows, and visits tiles of kColumns rows of other operands:
 //   nt: scores (kRows, kColumns) += own rows * tile^T
 //   nn: result (kRows, kDepth) += weights (kRows, kColumns) * tile
+// kThreads threads make a block; the rows first_row() to last_row() include all that a warp owns.
 // A thread has the elements (row_of(i), column_of(j)) of scores and results, i < kOwnRows. Tiles are in shared memory,
 // their rows kStep elements apart, so that neither a column nor a row of them meets in a bank.
 #pragma once
@@ -28,15 +29,19 @@ template <int Lanes> ND_FN float max_of_lanes(float v) {
   return v;
 }
 
-// 8 warps with 16 rows each. Tiles are copied while the one before them is multiplied.
-template <class T, int Depth, int Columns> struct TensorTiles {
+// Warps own Groups times 16 rows each: what a warp loads of a tile is multiplied by all of its groups. Tiles are copied
+// while the one before them is multiplied. Of the rows that a block owns, registers hold the first 16 Kept columns; the
+// others are loaded from shared memory before each product.
+template <class T, int Depth, int Columns, int Warps, int Groups, int Kept> struct TensorTiles {
   using Stored = T;
   using Element = T;  // in shared memory
+  using Tile = SharedAddress;
   enum : int {
     kDepth = Depth,
-    kRows = kBlock / kWarp * 16,
+    kThreads = Warps * kWarp,
+    kRows = Warps * Groups * 16,
     kColumns = Columns,
-    kOwnRows = 2,
+    kOwnRows = 2 * Groups,
     kScores = Columns / 4,
     kResults = Depth / 4,
     kStep = Depth + 8,
@@ -44,118 +49,183 @@ template <class T, int Depth, int Columns> struct TensorTiles {
     kStages = 2
   };
   static_assert(Depth % 16 == 0 && Columns % 16 == 0);
+  enum : bool { kInRegisters = 16 * Kept == Depth };  // else rows stay in shared memory
 
-  // The rows of an operand that the warp owns, in registers.
+  // 16 columns of the rows of the warp, as left factors of products.
+  struct Left {
+    uint32_t of_group[Groups][4];
+  };
+  // The rows of an operand that the warp owns.
   struct Own {
-    uint32_t part[Depth / 16][4];
+    Left part[Kept > 0 ? Kept : 1];
+    SharedAddress at;  // what this lane passes to load_matrices()
   };
 
   // The elements of shared memory that the block needs; `owns`: operands of which it owns rows.
-  static ND_FN constexpr int elements(int) { return (4 * Columns > kRows ? 4 * Columns : int(kRows)) * kStep; }
+  static ND_FN constexpr int elements(int owns) {
+    const int tiles = 2 * kStages * Columns, staging = kInRegisters ? 0 : owns * kRows;
+    return (staging + tiles > kRows ? staging + tiles : int(kRows)) * kStep;
+  }
 
-  unsigned char* memory;
+  T* memory;
+  SharedAddress first_tile;
 
-  ND_FN TensorTiles(unsigned char* shared, int) : memory(shared) {}
+  ND_FN TensorTiles(unsigned char* shared, int owns)
+      : memory(reinterpret_cast<T*>(shared)),
+        first_tile(shared_address(shared) + SharedAddress(kInRegisters ? 0 : owns * kRows * kStep * 2)) {}
 
   static ND_FN int lane() { return int(threadIdx.x) % kWarp; }
-  static ND_FN int first_row() { return int(threadIdx.x) / kWarp * 16; }
+  static ND_FN int first_row() { return int(threadIdx.x) / kWarp * (16 * Groups); }
+  static ND_FN int last_row() { return first_row() + 16 * Groups - 1; }
   static ND_FN int row_of(int i) { return first_row() + lane() / 4 + 8 * i; }
   static ND_FN int column_of(int j) { return j / 2 * 8 + lane() % 4 * 2 + j % 2; }
-  ND_FN T* tile(int stage, int which) const {
-    return reinterpret_cast<T*>(memory) + (stage * 2 + which) * Columns * kStep;
+  ND_FN Tile tile(int stage, int which) const {
+    return first_tile + SharedAddress((stage * 2 + which) * (Columns * kStep * 2));
   }
 
-  // Begins to copy Rows rows from `from` on, `step` bytes apart; those from number `rows` on are 0.
-  template <int Rows> static ND_FN void fetch(T* to, const char* from, int64_t step, int rows) {
-    constexpr int chunks = Depth / 8;
-    const SharedAddress at = shared_address(to);
+  // Neighbouring threads copy 16 bytes each, kChunkLanes of them in a row.
+  enum : int { kChunks = Depth / 8, kChunkLanes = kChunks & -kChunks };
+  static ND_FN int chunk_row() { return int(threadIdx.x) / kChunkLanes; }
+  static ND_FN int chunk() { return int(threadIdx.x) % kChunkLanes; }
+  // Where the thread begins in rows that are `step` bytes apart: what fetch() gets.
+  static ND_FN const char* of_thread(const char* rows, int64_t step) {
+    return rows + (chunk_row() * int(step) + chunk() * 16);
+  }
+  // Begins to copy Rows rows, `step` bytes apart; those from number `rows` on are 0.
+  template <int Rows> static ND_FN void fetch(Tile to, const char* of_thread, int64_t step, int rows) {
+    if (rows >= Rows) copy_rows<Rows>(to, of_thread, int(step), [](int) { return true; });
+    else copy_rows<Rows>(to, of_thread, int(step), [rows](int row) { return row < rows; });
+  }
+  template <int Rows, class Exists>
+  static ND_FN void copy_rows(SharedAddress to, const char* from, int step, Exists exists) {
+    constexpr int height = kThreads / kChunkLanes;
+    to += SharedAddress(chunk_row() * kStep + chunk() * 8) * 2;
     ND_UNROLL
-    for (int first = 0; first < Rows * chunks; first += kBlock) {
-      const int k = first + int(threadIdx.x), row = k / chunks, chunk = k % chunks;
-      if (Rows * chunks % kBlock != 0 && k >= Rows * chunks) break;
-      copy_later(at + SharedAddress(row * kStep + chunk * 8) * 2, from + (row * int(step) + chunk * 16), row < rows);
+    for (int first = 0; first < Rows; first += height) {
+      if (Rows % height != 0 && first + chunk_row() >= Rows) break;
+      ND_UNROLL
+      for (int c = 0; c < kChunks; c += kChunkLanes)
+        copy_later<16>(to + SharedAddress(first * kStep + c * 8) * 2, from + first * step + c * 16,
+                       exists(first + chunk_row()));
+    }
+  }
+  // Begins to copy two numbers, or to set them to 0.
+  static ND_FN void fetch_pair(float* to, const float* from, bool exists) {
+    copy_later<8>(shared_address(to), from, exists);
+  }
+
+  // The bytes from the first of 16 rows and columns in shared memory to those that this lane passes to load_matrices(),
+  // which then gives the four matrices down the columns, or along the rows. A product takes two words of its right
+  // factor from neighbouring registers, so that nt() and nn() need another order.
+  static ND_FN SharedAddress down() { return SharedAddress(lane() % 16 * kStep + lane() / 16 * 8) * 2; }
+  static ND_FN SharedAddress along() {
+    return SharedAddress((lane() / 16 * 8 + lane() % 8) * kStep + lane() / 8 % 2 * 8) * 2;
+  }
+
+  // Loads the rows that the block owns; `number`: of the operand among those of which it owns rows. The first barrier
+  // of each_tile makes rows in shared memory visible.
+  ND_FN void own(Own& to, int number, const char* from, int64_t step, int rows) const {
+    const SharedAddress staging = shared_address(memory + (kInRegisters ? 0 : number * kRows * kStep));
+    fetch<kRows>(staging, of_thread(from, step), step, rows);
+    to.at = staging + SharedAddress(first_row() * kStep * 2) + down();
+    if constexpr (Kept > 0) {
+      wait_for_copies();
+      __syncthreads();
+      each_constant(make_indices<Kept * Groups>{}, [&](auto number_of_part) {
+        constexpr int k = decltype(number_of_part)::value / Groups, g = decltype(number_of_part)::value % Groups;
+        load_matrices<false, (g * 16 * kStep + k * 16) * 2>(to.part[k].of_group[g], to.at);
+      });
+      if constexpr (kInRegisters) __syncthreads();  // tiles come into this memory
     }
   }
 
-  // Loads the rows that the block owns, through the memory of the tiles.
-  ND_FN void own(Own& to, int, const char* from, int64_t step, int rows) const {
-    T* const staging = reinterpret_cast<T*>(memory);
-    fetch<kRows>(staging, from, step, rows);
-    wait_for_copies();
-    __syncthreads();
-    const int m = lane() / 8;
-    const SharedAddress at = shared_address(staging + (first_row() + m % 2 * 8 + lane() % 8) * kStep + m / 2 * 8);
-    ND_UNROLL
-    for (int k = 0; k < Depth / 16; ++k) load_matrices<false>(to.part[k], at + SharedAddress(k * 32));
-    __syncthreads();
-  }
-
-  // Calls load(number, stage) and use(number, stage) for all tiles; at the end no thread reads one any more.
+  // Calls load(n, stage) and use(n, stage) for n = count, count - 1, ..., 1: the tiles from this one to the last. At
+  // the end no thread reads one any more.
   template <class Load, class Use> static ND_FN void each_tile(int count, Load load, Use use) {
-    if (count > 0) load(0, 0);
-    for (int n = 0; n < count; ++n) {
+    if (count > 0) load(count, count % 2);
+    for (int n = count; n > 0; --n) {
       wait_for_copies();
       __syncthreads();  // the tile is there, and all warps have used the one before it
-      if (n + 1 < count) load(n + 1, (n + 1) % 2);
+      if (n > 1) load(n - 1, (n - 1) % 2);
       use(n, n % 2);
     }
+    wait_for_copies();  // of rows that the block owns, if there is no tile
     __syncthreads();
   }
 
-  ND_FN void nt(float (&s)[2][kScores], const Own& left, const T* right) const {
-    const int m = lane() / 8;
-    const SharedAddress at = shared_address(right + (m / 2 * 8 + lane() % 8) * kStep + m % 2 * 8);
-    each_constant(make_indices<Depth / 16 * (Columns / 16)>{}, [&](auto at_number) {
-      constexpr int k = decltype(at_number)::value / (Columns / 16), n = decltype(at_number)::value % (Columns / 16);
-      uint32_t b[4];
-      load_matrices<false, (n * 16 * kStep + k * 16) * 2>(b, at);
-      ND_UNROLL
-      for (int h = 0; h < 2; ++h)
-        multiply_tiles<T>(s[0][4 * n + 2 * h], s[0][4 * n + 2 * h + 1], s[1][4 * n + 2 * h], s[1][4 * n + 2 * h + 1],
-                          left.part[k], b[2 * h], b[2 * h + 1]);
-    });
-  }
-
-  ND_FN void nn(float (&o)[2][kResults], const float (&p)[2][kScores], const T* right) const {
-    const int m = lane() / 8;
-    const SharedAddress at = shared_address(right + (m % 2 * 8 + lane() % 8) * kStep + m / 2 * 8);
-    each_constant(make_indices<Columns / 16>{}, [&](auto k_number) {
+  ND_FN void nt(float (&s)[kOwnRows][kScores], const Own& left, Tile right) const {
+    const SharedAddress at = right + along();
+    each_constant(make_indices<Depth / 16>{}, [&](auto k_number) {
       constexpr int k = decltype(k_number)::value;
-      const uint32_t a[4] = {pair_of<T>(p[0][4 * k], p[0][4 * k + 1]), pair_of<T>(p[1][4 * k], p[1][4 * k + 1]),
-                             pair_of<T>(p[0][4 * k + 2], p[0][4 * k + 3]),
-                             pair_of<T>(p[1][4 * k + 2], p[1][4 * k + 3])};
-      each_constant(make_indices<Depth / 16>{}, [&](auto n_number) {
+      Left a;
+      if constexpr (k < Kept) a = left.part[k];
+      else
+        each_constant(make_indices<Groups>{}, [&](auto g) {
+          load_matrices<false, (decltype(g)::value * 16 * kStep + k * 16) * 2>(a.of_group[decltype(g)::value], left.at);
+        });
+      each_constant(make_indices<Columns / 16>{}, [&](auto n_number) {
         constexpr int n = decltype(n_number)::value;
         uint32_t b[4];
-        load_matrices<true, (k * 16 * kStep + n * 16) * 2>(b, at);
-        ND_UNROLL
-        for (int h = 0; h < 2; ++h)
-          multiply_tiles<T>(o[0][4 * n + 2 * h], o[0][4 * n + 2 * h + 1], o[1][4 * n + 2 * h], o[1][4 * n + 2 * h + 1],
-                            a, b[2 * h], b[2 * h + 1]);
+        load_matrices<false, (n * 16 * kStep + k * 16) * 2>(b, at);
+        multiply<n>(s, a, b);
       });
     });
   }
 
+  ND_FN void nn(float (&o)[kOwnRows][kResults], const float (&p)[kOwnRows][kScores], Tile right) const {
+    const SharedAddress at = right + down();
+    each_constant(make_indices<Columns / 16>{}, [&](auto k_number) {
+      constexpr int k = decltype(k_number)::value;
+      Left a;
+      ND_UNROLL
+      for (int g = 0; g < Groups; ++g) {
+        ND_UNROLL
+        for (int m = 0; m < 4; ++m) {
+          const float(&row)[kScores] = p[2 * g + m % 2];
+          a.of_group[g][m] = pair_of<T>(row[4 * k + m / 2 * 2], row[4 * k + m / 2 * 2 + 1]);
+        }
+      }
+      each_constant(make_indices<Depth / 16>{}, [&](auto n_number) {
+        constexpr int n = decltype(n_number)::value;
+        uint32_t b[4];
+        load_matrices<true, (k * 16 * kStep + n * 16) * 2>(b, at);
+        multiply<n>(o, a, b);
+      });
+    });
+  }
+
+  // The columns 16 N to 16 N + 15 of d += a b, for all groups.
+  template <int N, int Count>
+  static ND_FN void multiply(float (&d)[kOwnRows][Count], const Left& a, const uint32_t (&b)[4]) {
+    ND_UNROLL
+    for (int g = 0; g < Groups; ++g) {
+      float(&above)[Count] = d[2 * g], (&below)[Count] = d[2 * g + 1];
+      ND_UNROLL
+      for (int j = 4 * N; j < 4 * N + 4; j += 2)
+        multiply_tiles<T>(above[j], above[j + 1], below[j], below[j + 1], a.of_group[g], b[j % 4], b[j % 4 + 1]);
+    }
+  }
+
   // Writes the results, times a factor per row, to the first `rows` rows at `to`. Between the last tile and this.
-  ND_FN void put(const float (&o)[2][kResults], const float (&factor)[2], char* to, int64_t step, int rows) const {
-    T* const staging = reinterpret_cast<T*>(memory);
+  ND_FN void put(const float (&o)[kOwnRows][kResults], const float (&factor)[kOwnRows], char* to, int64_t step,
+                 int rows) const {
     __syncwarp();  // the warp has stored the results before from here
     ND_UNROLL
-    for (int i = 0; i < 2; ++i) {
+    for (int i = 0; i < kOwnRows; ++i) {
       ND_UNROLL
       for (int j = 0; j < kResults; j += 2)
-        *reinterpret_cast<uint32_t*>(staging + row_of(i) * kStep + column_of(j)) =
+        *reinterpret_cast<uint32_t*>(memory + row_of(i) * kStep + column_of(j)) =
             pair_of<T>(o[i][j] * factor[i], o[i][j + 1] * factor[i]);
     }
     __syncwarp();
     constexpr int chunks = Depth / 8;
     ND_UNROLL
-    for (int first = 0; first < 16 * chunks; first += kWarp) {
+    for (int first = 0; first < 16 * Groups * chunks; first += kWarp) {
       const int k = first + lane(), row = first_row() + k / chunks, chunk = k % chunks;
-      if (16 * chunks % kWarp != 0 && k >= 16 * chunks) break;
+      if (16 * Groups * chunks % kWarp != 0 && k >= 16 * Groups * chunks) break;
       if (row < rows)
         *reinterpret_cast<Word<16>*>(to + row * step + chunk * 16) =
-            *reinterpret_cast<const Word<16>*>(staging + row * kStep + chunk * 8);
+            *reinterpret_cast<const Word<16>*>(memory + row * kStep + chunk * 8);
     }
   }
 };
@@ -164,8 +234,10 @@ template <class T, int Depth, int Columns> struct TensorTiles {
 template <class T, int Depth, int OwnRows, int OwnColumns> struct FmaTiles {
   using Stored = T;
   using Element = float;
+  using Tile = float*;
   enum : int {
     kDepth = Depth,
+    kThreads = kBlock,
     kRows = 16 * OwnRows,
     kColumns = 16 * OwnColumns,
     kOwnRows = OwnRows,
@@ -189,12 +261,15 @@ template <class T, int Depth, int OwnRows, int OwnColumns> struct FmaTiles {
 
   ND_FN FmaTiles(unsigned char* shared, int owned) : memory(reinterpret_cast<float*>(shared)), owns(owned) {}
 
+  static ND_FN int first_row() { return int(threadIdx.x) / kWarp * 2; }
+  static ND_FN int last_row() { return first_row() + 1 + 16 * (OwnRows - 1); }
   static ND_FN int row_of(int i) { return int(threadIdx.x) / 16 + 16 * i; }
   static ND_FN int column_of(int j) { return int(threadIdx.x) % 16 + 16 * j; }
-  ND_FN float* tile(int, int which) const { return memory + (owns * kRows + which * kColumns) * kStep; }
+  ND_FN Tile tile(int, int which) const { return memory + (owns * kRows + which * kColumns) * kStep; }
   ND_FN float* weights() const { return memory + (owns * kRows + 2 * kColumns) * kStep; }
 
-  template <int Rows> static ND_FN void fetch(float* to, const char* from, int64_t step, int rows) {
+  static ND_FN const char* of_thread(const char* rows, int64_t) { return rows; }
+  template <int Rows> static ND_FN void fetch(Tile to, const char* from, int64_t step, int rows) {
     constexpr int width = kAccess / int(sizeof(T)), chunks = Depth / width;
     for (int k = int(threadIdx.x); k < Rows * chunks; k += kBlock) {
       const int row = k / chunks, first = k % chunks * width;
@@ -208,6 +283,10 @@ template <class T, int Depth, int OwnRows, int OwnColumns> struct FmaTiles {
       write<width>(reinterpret_cast<char*>(to + row * kStep + first), v);
     }
   }
+  static ND_FN void fetch_pair(float* to, const float* from, bool exists) {
+    to[0] = exists ? from[0] : 0.0f;
+    to[1] = exists ? from[1] : 0.0f;
+  }
   // `number`: of the operand among those of which the block owns rows. The next barrier makes the rows visible.
   ND_FN void own(Own& to, int number, const char* from, int64_t step, int rows) const {
     float* const at = memory + number * kRows * kStep;
@@ -216,7 +295,7 @@ template <class T, int Depth, int OwnRows, int OwnColumns> struct FmaTiles {
   }
 
   template <class Load, class Use> static ND_FN void each_tile(int count, Load load, Use use) {
-    for (int n = 0; n < count; ++n) {
+    for (int n = count; n > 0; --n) {
       __syncthreads();
       load(n, 0);
       __syncthreads();
@@ -225,7 +304,7 @@ template <class T, int Depth, int OwnRows, int OwnColumns> struct FmaTiles {
     __syncthreads();
   }
 
-  ND_FN void nt(float (&s)[OwnRows][kScores], const Own& left, const float* right) const {
+  ND_FN void nt(float (&s)[OwnRows][kScores], const Own& left, Tile right) const {
 #pragma unroll 2
     for (int k = 0; k < Depth; k += 4) {
       float a[OwnRows][4], b[kScores][4];
@@ -245,7 +324,7 @@ template <class T, int Depth, int OwnRows, int OwnColumns> struct FmaTiles {
   }
 
   // The 16 threads with a row exchange its weights through shared memory.
-  ND_FN void nn(float (&o)[OwnRows][kResults], const float (&p)[OwnRows][kScores], const float* right) const {
+  ND_FN void nn(float (&o)[OwnRows][kResults], const float (&p)[OwnRows][kScores], Tile right) const {
     float* const shared = weights();
     __syncwarp();  // the weights before have been read
     ND_UNROLL

@@ -118,16 +118,23 @@ template <bool Transposed, int Offset = 0> ND_FN void load_matrices(uint32_t (&t
 #endif
 }
 
-// Begins to copy 16 bytes from global to shared memory, or to set them to 0. Both addresses are aligned to 16 bytes.
-ND_FN void copy_later(SharedAddress to, const void* from, bool exists) {
+// Begins to copy 8 or 16 bytes from global to shared memory, or to set them to 0. Both addresses are multiples of
+// Bytes.
+template <int Bytes> ND_FN void copy_later(SharedAddress to, const void* from, bool exists) {
 #if CATENA_DEVICE
-  asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; cp.async.cg.shared.global [%0], [g], 16, %2; }"
-               :
-               : "r"(to), "l"(from), "r"(exists ? 16 : 0)
-               : "memory");
+  if constexpr (Bytes == 16)
+    asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; cp.async.cg.shared.global [%0], [g], 16, %2; }"
+                 :
+                 : "r"(to), "l"(from), "r"(exists ? 16 : 0)
+                 : "memory");
+  else
+    asm volatile("{ .reg .b64 g; cvta.to.global.u64 g, %1; cp.async.ca.shared.global [%0], [g], 8, %2; }"
+                 :
+                 : "r"(to), "l"(from), "r"(exists ? 8 : 0)
+                 : "memory");
 #else
-  if (exists) memcpy(reinterpret_cast<void*>(to), from, 16);
-  else memset(reinterpret_cast<void*>(to), 0, 16);
+  if (exists) memcpy(reinterpret_cast<void*>(to), from, Bytes);
+  else memset(reinterpret_cast<void*>(to), 0, Bytes);
 #endif
 }
 // Waits until the copies of this thread are made. Other threads see them after a barrier.

@@ -136,6 +136,13 @@ BOOST_AUTO_TEST_CASE(positions_of_queries_and_keys) {
   check("a window of one key", q, k, v, {.causal = true, .window = 1});
   check("far away", q, k, v, {.window = 5, .offset = 100000});
   check("the largest window", q, k, v, {.window = INT64_MAX});
+  // Warps and blocks have other numbers of rows with more columns.
+  for (const std::int64_t d : {64, 128}) {
+    const Array rows = queries({1, 140, d}), others = keys({1, 140, d}), of_keys = values({1, 140, d});
+    check("causal, " + std::to_string(d) + " columns", rows, others, of_keys, {.causal = true});
+    check("a block sees nothing, " + std::to_string(d) + " columns", rows, others, of_keys,
+          {.causal = true, .offset = -130});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(masks) {
@@ -150,6 +157,8 @@ BOOST_AUTO_TEST_CASE(masks) {
       where(seen, Operand(spread({4, 70, 90}, -2, 2, 5)), Operand(-std::numeric_limits<double>::infinity()));
   check("added", q, k, v, {.mask = Variable(numbers, {.requires_grad = false})});
   check("added to all heads", q, k, v, {.mask = Variable(spread({70, 90}, -3, 3, 6), {.requires_grad = false})});
+  check("64 columns", queries({1, 40, 64}), keys({1, 50, 64}), values({1, 50, 64}),
+        {.mask = apply(catena::kernels::greater, {spread({40, 50}, -1, 1, 8), 0.1})});
   // The gradient of a mask is computed from the weights.
   for (const Dtype t : kDtypes) {
     const auto gradient = [&](Dtype computed) {
@@ -173,6 +182,21 @@ BOOST_AUTO_TEST_CASE(scales) {
   for (const double scale : {1.0, -0.4, 0.0, 2.0}) check("scale", q, k, v, {.scale = scale});
   check("negative and causal", q, k, v, {.causal = true, .scale = -1});
   check("zero and causal", q, k, v, {.causal = true, .scale = 0});
+}
+
+// Weights are relative to a score that is near the largest one so far; scores grow by a part of what is near, by more
+// than that from tile to tile, or fall.
+BOOST_AUTO_TEST_CASE(scores_that_grow_from_key_to_key) {
+  const Array q = spread({1, 40, 32}, 0.5, 1.5, 1);
+  const auto scores = [&](std::int64_t count, double first, double step) {
+    const Array k = zeros({1, count, 32}, Dtype::float64);
+    for (std::int64_t j = 0; j < count; ++j) fill(slice(k, 1, j, j + 1), (first + step * double(j)) / std::sqrt(32.0));
+    check("steps of " + std::to_string(step), q, k, values({1, count, 32}));
+  };
+  scores(300, 0, 0.02);
+  scores(300, 0, 0.08);
+  scores(130, -6, 0.1);
+  scores(130, 6, -0.1);
 }
 
 BOOST_AUTO_TEST_CASE(heads) {

@@ -1,5 +1,8 @@
 #include <catena/ndarray/cuda/plans/attention.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include <catena/kernels/device/attention_parameters.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/execute.h>
@@ -19,22 +22,57 @@ enum : std::uint8_t { kOfKeys = 1, kOfValues = 2 };
 
 int depth_of(const KernelKey& key) { return int(key.rank) * 16; }
 
-// How the block divides the work, by columns of the operands (kernels/device/attention_tiles.h).
+// How blocks on tensor cores divide the work (TensorTiles, kernels/device/attention_tiles.h). `kept`: columns / 16 of
+// the rows that a warp owns in registers; `blocks`: that a multiprocessor holds at once.
+struct Tiling {
+  int columns, warps, groups, kept, blocks;
+};
+// A warp with two groups loads half as much of the tiles as two warps with one. The tilings are those with the most
+// warps whose registers are not spilled: a multiprocessor has 65536, and a block 48 KiB of static shared memory.
+Tiling tiling_of(const KernelKey& key) {
+  const int depth = depth_of(key), all = depth / 16;
+  Tiling t{32, 4, 2, all, 2};
+  if (key.form == Form::attention) {
+    if (depth <= 32) t.blocks = 4;
+    if (depth == 64) t.kept = 3, t.blocks = 3;
+    if (depth == 128) t.columns = 16;
+  } else if (key.form == Form::attention_queries) {
+    if (depth <= 32) t.blocks = depth == 16 ? 4 : 3;
+    if (depth == 64) t = {32, 3, 2, 0, 4};
+    if (depth > 64) t.groups = 1, t.blocks = depth == 96 ? 3 : 2;
+  } else {
+    if (depth == 16) t.blocks = 3;
+    if (depth == 64) t.columns = 16, t.kept = 0;
+    if (depth > 64) t.groups = 1;
+  }
+  // The addresses and the elements of a mask take registers, too.
+  if (key.word_bytes != 0) t.blocks = 2;
+  return t;
+}
+
+// How any block divides the work, by columns of the operands.
 struct Division {
-  int columns, own_rows, own_columns;  // columns: of a tile on tensor cores; the others: per thread without them
-  int blocks;                          // that a multiprocessor holds at once, on tensor cores
+  std::string tiles;  // the type
+  int rows, threads, blocks;
   explicit Division(const KernelKey& key) {
     const int depth = depth_of(key);
-    const bool forward = key.form == Form::attention;
-    // A thread keeps the rows that it owns, its scores and its results in registers, of which 256 threads have 128
-    // each if a multiprocessor holds two blocks. A mask needs some of them.
-    columns = forward && depth <= 64 && key.word_bytes == 0 ? 64 : 32;
-    blocks = depth <= (forward ? 96 : key.form == Form::attention_queries ? 64 : 32) ? 2 : 1;
-    // Shared memory holds the rows that the block owns, two tiles, and the weights: less than 48 KiB.
-    own_rows = depth <= 32 ? 4 : depth <= 96 ? 2 : 1;
-    own_columns = depth <= 64 ? 2 : 1;
+    const std::string first = concat(type_name(key.dtypes[0]), ", ", depth, ", ");
+    if (key.many_pieces) {
+      const Tiling t = tiling_of(key);
+      tiles =
+          concat("catena::device::TensorTiles<", first, t.columns, ", ", t.warps, ", ", t.groups, ", ", t.kept, ">");
+      rows = 16 * t.warps * t.groups;
+      threads = device::kWarp * t.warps;
+      blocks = t.blocks;
+    } else {
+      // Shared memory holds the rows that the block owns, two tiles, and the weights: less than 48 KiB.
+      const int own_rows = depth <= 32 ? 4 : depth <= 96 ? 2 : 1, own_columns = depth <= 64 ? 2 : 1;
+      tiles = concat("catena::device::FmaTiles<", first, own_rows, ", ", own_columns, ">");
+      rows = 16 * own_rows;
+      threads = device::kBlock;
+      blocks = 2;
+    }
   }
-  int rows(const KernelKey& key) const { return key.many_pieces ? 128 : 16 * own_rows; }
 };
 
 device::AttentionOperand operand_of(const ArrayHeader& a) {
@@ -64,6 +102,7 @@ device::AttentionParameters parameters_of(const Attention& a, const ArrayHeader&
   p.offset = a.offset;
   p.scale = float(a.scale);
   p.scale2 = float(a.scale * 1.4426950408889634);
+  p.unit = std::max(std::abs(p.scale2), 1e-37f);
   p.q = operand_of(a.q);
   p.k = operand_of(a.k);
   p.v = operand_of(a.v);
@@ -81,11 +120,13 @@ void launch(AttentionPass pass, const Attention& a, const device::AttentionParam
   plan.key = attention_key(pass, a.q.dtype, a.q.shape.back(), a.mask != nullptr ? &a.mask->dtype : nullptr,
                            narrow && properties(stream.device.id).arch >= 80);
   const bool of_queries = pass == AttentionPass::forward || pass == AttentionPass::queries;
-  const std::int64_t rows = Division(plan.key).rows(plan.key),
-                     items =
-                         p.heads * (of_queries ? p.groups * ceil_divide(p.queries, rows) : ceil_divide(p.keys, rows));
+  const Division division(plan.key);
+  const std::int64_t rows = division.rows;
+  const std::int64_t items =
+      p.heads * (of_queries ? p.groups * ceil_divide(p.queries, rows) : ceil_divide(p.keys, rows));
   plan.parameters.put_head(p);
   plan.grid_x = static_cast<std::uint32_t>(items);
+  plan.block_x = static_cast<std::uint32_t>(division.threads);
   launch_plan(plan, stream);
 }
 
@@ -119,16 +160,16 @@ void attention(const Attention& a, const ArrayHeader& y, const ArrayHeader& log_
   launch(AttentionPass::forward, a, p, stream);
 }
 
-void attention_backward(const Attention& a, const ArrayHeader& y, const ArrayHeader& log_sums, const ArrayHeader& delta,
-                        const ArrayHeader& gy, const ArrayHeader& gq, const ArrayHeader& gk, const ArrayHeader& gv,
-                        StreamRef stream) {
+void attention_backward(const Attention& a, const ArrayHeader& y, const ArrayHeader& log_sums,
+                        const ArrayHeader& row_numbers, const ArrayHeader& gy, const ArrayHeader& gq,
+                        const ArrayHeader& gk, const ArrayHeader& gv, StreamRef stream) {
   device::AttentionParameters p = parameters_of(a, log_sums);
   p.y = operand_of(y);
   p.gy = operand_of(gy);
   p.gq = operand_of(gq);
   p.gk = operand_of(gk);
   p.gv = operand_of(gv);
-  p.delta = reinterpret_cast<float*>(delta.data);
+  p.row_numbers = reinterpret_cast<float*>(row_numbers.data);
   launch(AttentionPass::queries, a, p, stream);
   // The registers of a thread do not hold the results of both gradients with more columns.
   if (a.q.shape.back() <= 64) return launch(AttentionPass::keys_and_values, a, p, stream);
@@ -155,18 +196,15 @@ void add_attention(GeneratedKernel& k, const KernelKey& key) {
   add_header(k, "catena/kernels/device/attention.h");
   set_parameters<device::AttentionParameters>(k, "AttentionParameters");
   const Division division(key);
-  const std::string type = concat("catena::device::", key.many_pieces ? "TensorTiles<" : "FmaTiles<",
-                                  type_name(key.dtypes[0]), ", ", depth_of(key), ", "),
-                    tiles = key.many_pieces ? concat(type, division.columns, ">")
-                                            : concat(type, division.own_rows, ", ", division.own_columns, ">");
   const std::string_view mask = key.word_bytes == 0 ? "none" : key.word_bytes == 1 ? "seen" : "added";
   std::string function = key.form == Form::attention ? "forward" : "queries";
   if (key.form == Form::attention_keys)
     function = concat("keys<", (key.per_thread & kOfKeys) != 0 ? "true" : "false", ", ",
                       (key.per_thread & kOfValues) != 0 ? "true" : "false", ">");
-  add_function(k,
-               concat("catena::device::Attention<", tiles, ", catena::device::AttentionMask::", mask, ">::", function),
-               key.many_pieces ? concat(division.blocks) : "2");
+  add_function(
+      k,
+      concat("catena::device::Attention<", division.tiles, ", catena::device::AttentionMask::", mask, ">::", function),
+      concat(division.blocks), division.threads);
 }
 
 }  // namespace nd::cuda

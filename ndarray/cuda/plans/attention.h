@@ -20,11 +20,12 @@ CATENA_EXPORT bool takes_attention(const Attention& a);
 CATENA_EXPORT bool has_attention_rows(const catena::ArrayHeader& operand);
 
 // Enqueue attention that takes_attention(), of operands that have_attention_rows (the mask may have any strides), as
-// nd::cpu::attention and attention_backward do. log_sums is (..., G, Lq), float32; delta is scratch memory of its size.
+// nd::cpu::attention and attention_backward do. log_sums is (..., G, Lq), float32; row_numbers is scratch memory of
+// twice its size.
 CATENA_EXPORT void attention(const Attention& a, const catena::ArrayHeader& y, const catena::ArrayHeader& log_sums,
                              StreamRef stream);
 CATENA_EXPORT void attention_backward(const Attention& a, const catena::ArrayHeader& y,
-                                      const catena::ArrayHeader& log_sums, const catena::ArrayHeader& delta,
+                                      const catena::ArrayHeader& log_sums, const catena::ArrayHeader& row_numbers,
                                       const catena::ArrayHeader& gy, const catena::ArrayHeader& gq,
                                       const catena::ArrayHeader& gk, const catena::ArrayHeader& gv, StreamRef stream);
 

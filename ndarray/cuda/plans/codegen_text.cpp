@@ -126,10 +126,9 @@ std::string tag(std::string_view name, Dtype stored, Dtype slot) {
   return concat(", catena::device::", name, "<", type_name(stored), ", ", type_name(slot), ">");
 }
 
-void add_function(GeneratedKernel& k, const std::string& call, std::string_view blocks) {
-  k.body +=
-      concat("extern \"C\" __global__ void __launch_bounds__(", catena::device::kBlock, blocks.empty() ? "" : ", ",
-             blocks, ") ", k.name, "(const __grid_constant__ ", k.parameters, " p) {\n  ", call, "(p);\n}\n");
+void add_function(GeneratedKernel& k, const std::string& call, std::string_view blocks, int threads) {
+  k.body += concat("extern \"C\" __global__ void __launch_bounds__(", threads, blocks.empty() ? "" : ", ", blocks, ") ",
+                   k.name, "(const __grid_constant__ ", k.parameters, " p) {\n  ", call, "(p);\n}\n");
 }
 
 }  // namespace nd::cuda

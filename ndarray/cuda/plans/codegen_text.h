@@ -60,8 +60,9 @@ inline std::size_t operand_bytes(std::size_t head, std::size_t operands) {
 inline std::size_t aligned_bytes(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
 
 // Adds the extern "C" function; `call` is the skeleton with its template arguments. `blocks`: the number of blocks that
-// a processor should hold at once, an expression; none or 0: unspecified.
-void add_function(GeneratedKernel& k, const std::string& call, std::string_view blocks = "");
+// a processor should hold at once, an expression; none or 0: unspecified. `threads`: of a block.
+void add_function(GeneratedKernel& k, const std::string& call, std::string_view blocks = "",
+                  int threads = catena::device::kBlock);
 
 // The texts of the families, each in the file of its family: the headers, the type of the parameters and the function.
 void add_reduction(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,

@@ -31,7 +31,7 @@ void launch_plan(const LaunchPlan& plan, StreamRef stream) {
   if (plan.grid_x == 0) return;
   const LoadedKernel& kernel = loaded_kernel(stream.device.id, plan.key, [&] { return generate(plan); });
   void* parameters[] = {const_cast<std::byte*>(plan.parameters.data())};
-  launch(kernel, {plan.grid_x, plan.grid_y, 1}, {catena::device::kBlock, 1, 1}, 0, parameters, stream);
+  launch(kernel, {plan.grid_x, plan.grid_y, 1}, {plan.block_x, 1, 1}, 0, parameters, stream);
 }
 
 namespace {

@@ -80,7 +80,7 @@ class ParameterBlock {
   alignas(16) std::array<std::byte, catena::device::kParameterBytes> bytes_;
 };
 
-// Every launch has blocks of kBlock threads. The pointers refer to data of the planned call.
+// The pointers refer to data of the planned call.
 struct LaunchPlan {
   KernelKey key;  // the launcher sets arch and text
   // The computation: a program, or a kernel with the programs around it. Neither is set for families that the key alone
@@ -91,6 +91,7 @@ struct LaunchPlan {
   Surroundings around = {};
   ParameterBlock parameters;
   std::uint32_t grid_x = 0, grid_y = 1;  // grid_x 0: nothing to do
+  std::uint32_t block_x = catena::device::kBlock;
 };
 
 CATENA_EXPORT GeneratedKernel generate(const LaunchPlan& plan);
