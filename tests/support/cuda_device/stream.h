@@ -54,6 +54,9 @@ struct Operation {
   std::vector<void*> parameters;  // pointers into `arguments`
   const char* name = nullptr;     // library
   std::function<void()> work;
+  // library: work that needs other ranks goes on after `work` once `ready` has returned true, with `finish`.
+  std::function<bool()> ready = {};
+  std::function<void()> finish = {};
   nd::cuda::api::cu_host_fn host = nullptr;
   nd::cuda::api::cu_stream_callback callback = nullptr;
   void* host_context = nullptr;  // host, callback
@@ -80,6 +83,7 @@ struct Work {
   std::vector<Mark> waits;
   Clock clock;
   std::uint64_t guard = 0;  // number of the guard of the pinned memory that it writes; 0: none
+  bool begun = false;       // the operation has done its part and waits for other ranks
 };
 
 }  // namespace cuda_device
@@ -115,7 +119,7 @@ Point end_of(const StreamPtr& stream);
 
 // Executes the work that must precede a mark.
 void execute_until(const Mark& mark, Lock& lock);
-// Executes one item of the work that must precede a mark.
+// Executes one item of the work that must precede a mark, unless that waits for other ranks.
 void execute_some(const Mark& mark, Lock& lock);
 // Makes the host wait for a point; all work before the point is then known to the host.
 void wait_for(const Point& point, Lock& lock);
