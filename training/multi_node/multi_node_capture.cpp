@@ -78,6 +78,7 @@ bool MultiNodeExchange::mean_captured() {
     bucket.notes = last_[b].notes;
     round_->unpack(b, plan, comm_->rank());
   }
+  round_->join_numbers();
   captured_ = std::move(round_);
   return true;
 }
@@ -112,7 +113,7 @@ void MultiNodeExchange::end_replay() {
     stream_->run([&] {
       round->buckets[0].point->wait();
       CommunicatorAccess::gpu_sums(*background_, wire_dtype(*background_, plan_.buckets[0].dtype))->wait();
-      for (std::size_t b = 0; b < round->buckets.size(); ++b) round->read_notes(b);
+      round->read_all_notes();
     });
     const auto is_zero = [](double a, double b) { return (a == 0) == (b == 0); };
     for (std::size_t b = 0; b < round->buckets.size(); ++b) {

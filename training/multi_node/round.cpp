@@ -90,6 +90,23 @@ void Round::read_notes(std::size_t b) {
   autograd::to_host(autograd::astype(bucket.numbers, Dtype::float64), bucket.notes.data());
 }
 
+void Round::join_numbers() {
+  std::vector<Array> of_buckets;
+  for (const Bucket& bucket : buckets) of_buckets.push_back(autograd::astype(bucket.numbers, Dtype::float64));
+  numbers = autograd::concatenate(of_buckets);
+}
+
+void Round::read_all_notes() {
+  std::vector<double> all(static_cast<std::size_t>(numbers.size()));
+  autograd::to_host(numbers, all.data());
+  auto next = all.begin();
+  for (Bucket& bucket : buckets) {
+    const auto end = next + static_cast<std::ptrdiff_t>(bucket.numbers.size());
+    bucket.notes.assign(next, end);
+    next = end;
+  }
+}
+
 void Round::communicate(std::size_t b, Dtype dtype, std::size_t members, const Communicator& comm) {
   Bucket& bucket = buckets[b];
   if (bucket.point) bucket.point->wait();

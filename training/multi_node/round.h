@@ -31,6 +31,7 @@ struct Round {
   };
   std::vector<Bucket> buckets = {};
   bool is_sharded = false;
+  Array numbers = {};  // of a captured round: those of all buckets, in float64
 
   // The numbers of a bucket of n members.
   static std::size_t missing(std::size_t member) { return member; }
@@ -66,6 +67,8 @@ struct Round {
   void from_sum(std::size_t bucket, const Array& sum, autograd::Dtype dtype, std::size_t members,
                 const Communicator& comm);
   void read_notes(std::size_t bucket);  // waits for the device
+  void join_numbers();                  // makes `numbers`
+  void read_all_notes();                // from `numbers`, by one copy; waits for the device
 };
 
 // The dtype in which gradients of a dtype are summed.
