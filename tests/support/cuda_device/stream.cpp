@@ -303,7 +303,7 @@ void submit(const StreamPtr& stream, OperationPtr operation, Lock& lock, const s
     work.operation = std::move(operation);
   }
   stream->queue.push_back(std::move(work));
-  if (eager()) execute_until({stream, stream->submitted}, lock);
+  if (eager()) execute({stream, stream->submitted}, lock, UINT64_MAX, false);
 }
 
 void execute_until(const Mark& mark, Lock& lock) { execute(mark, lock, UINT64_MAX, true); }

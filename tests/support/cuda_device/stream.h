@@ -1,7 +1,7 @@
 // Streams with lazy execution: submitted work stays in its queue until a call needs it, and then only this work and its
 // dependencies are executed. Work that a program does not order therefore runs in an unexpected order.
 //
-// CATENA_SOFTWARE_CUDA_STREAMS=eager executes all work at once, for debugging.
+// CATENA_SOFTWARE_CUDA_STREAMS=eager executes all work at once that waits for no other rank, for debugging.
 //
 // Thread safety: all functions are called under the runtime's lock, which is released while host functions run.
 #pragma once
