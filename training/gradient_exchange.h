@@ -23,6 +23,14 @@ class CATENA_EXPORT GradientExchange {
   virtual void fail() noexcept = 0;
   virtual bool mean_gradients() = 0;  // false: no update follows
   virtual void share_params() = 0;
+
+  // An update as captured work, of StandardUpdater. Before the capture: false if an ordinary update is needed first;
+  // RuntimeError if updates cannot be captured. After it, when its work has been enqueued once, or has failed.
+  virtual bool begin_capture() = 0;
+  virtual void end_capture(bool succeeded) = 0;
+  // Before each replay: throws what has failed since the capture or the replay before. After it has been enqueued.
+  virtual void begin_replay() = 0;
+  virtual void end_replay() = 0;
 };
 
 // Runs the last backward pass before an update. `exchange` may be null.

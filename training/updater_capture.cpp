@@ -4,6 +4,8 @@
 #include <cstring>
 #include <string>
 
+#include <catena/training/gradient_exchange.h>
+
 namespace training::internal {
 namespace {
 
@@ -79,17 +81,20 @@ void CapturedStep::run(const std::vector<Array>& batch, Optimizer& optimizer, co
       !batch.empty() && batch[0].backend().extension<autograd::DeviceExtension>(batch[0].device()) != nullptr;
   if (!can_capture) return step(batch);
   if (replay(batch, optimizer)) return;
-  if (is_due(batch)) capture(batch, optimizer, step);
+  if (is_due(batch, optimizer)) capture(batch, optimizer, step);
   else step(batch);
 }
 
-bool CapturedStep::is_due(const std::vector<Array>& batch) {
+bool CapturedStep::is_due(const std::vector<Array>& batch, const Optimizer& optimizer) {
   if (!are_of(batch, ordinary_kinds_)) {
     ordinary_kinds_.clear();
     for (const Array& a : batch) ordinary_kinds_.push_back(kind_of(a));
     ordinary_updates_ = 0;
   }
-  if (ordinary_updates_ == kWarmUps) return true;
+  if (ordinary_updates_ == kWarmUps) {
+    GradientExchange* const exchange = ExchangeAccess::of(optimizer);
+    return exchange == nullptr || exchange->begin_capture();
+  }
   ++ordinary_updates_;
   return false;
 }
@@ -105,6 +110,7 @@ void CapturedStep::capture(const std::vector<Array>& batch, Optimizer& optimizer
   Link& model = optimizer.target();
   const Counters counters(optimizer);
   const std::vector<Kept> kept = kept_by(model);
+  GradientExchange* const exchange = ExchangeAccess::of(optimizer);
   try {
     work_.emplace(
         [&] {
@@ -118,8 +124,10 @@ void CapturedStep::capture(const std::vector<Array>& batch, Optimizer& optimizer
     counters.restore();
     for (const Kept& k : kept) k.restore();
     model.cleargrads();  // gradients are in the memory of the graph, which was never written
+    if (exchange != nullptr) exchange->end_capture(false);
     throw;
   }
+  if (exchange != nullptr) exchange->end_capture(true);
   grads_.clear();
   for (const Variable& p : model.params()) grads_.emplace_back(p, p.data() ? p.grad() : Array());
   report();
@@ -127,6 +135,8 @@ void CapturedStep::capture(const std::vector<Array>& batch, Optimizer& optimizer
 
 bool CapturedStep::replay(const std::vector<Array>& batch, Optimizer& optimizer) {
   if (!work_ || !are_of(batch, kinds_)) return false;
+  GradientExchange* const exchange = ExchangeAccess::of(optimizer);
+  if (exchange != nullptr) exchange->begin_replay();
   put_back_grads();
   for (std::size_t i = 0; i < batch.size(); ++i) autograd::assign(inputs_[i], batch[i]);
   const Counters counters(optimizer);
@@ -142,6 +152,7 @@ bool CapturedStep::replay(const std::vector<Array>& batch, Optimizer& optimizer)
     ordinary_updates_ = 0;
     return false;
   }
+  if (exchange != nullptr) exchange->end_replay();
   ordinary_kinds_.clear();
   report();
   return true;

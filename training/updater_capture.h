@@ -29,7 +29,7 @@ class CapturedStep {
   };
   static Kind kind_of(const Array& a) { return {a.shape(), a.dtype(), a.device()}; }
   static bool are_of(const std::vector<Array>& batch, const std::vector<Kind>& kinds);
-  bool is_due(const std::vector<Array>& batch);
+  bool is_due(const std::vector<Array>& batch, const Optimizer& optimizer);
   void capture(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step);
   bool replay(const std::vector<Array>& batch,
               Optimizer& optimizer);  // returns false if nothing was replayed and nothing has run

@@ -9,7 +9,8 @@ CommExtension::Group::~Group() = default;
 CommExtension::Rank::~Rank() = default;
 
 std::string CommExtension::new_group_id() { return {}; }
-catena::Owned<CommExtension::Rank> CommExtension::join(const std::string&, int, int, Device) {
+catena::Owned<CommExtension::Rank> CommExtension::join(const std::string&, int, int, Device,
+                                                       const catena::Function<void()>&) {
   catena::fail<catena::NotImplementedError>("CommExtension::join", "this backend connects devices of one process only");
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <catena/autograd/backend/backend.h>
+#include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 
 namespace autograd {
@@ -44,13 +45,19 @@ class CATENA_EXPORT CommExtension {
     virtual ~Rank();
     virtual bool takes(Dtype dtype) const = 0;    // false: a TypeError
     virtual void all_reduce(const Array& a) = 0;  // a = the sum over all ranks; errors of earlier work are thrown
+    // Waits until the work of the current stream of the device has ended; calls while_waiting again and again
+    // meanwhile. What that throws, and an error of the work, on this rank or another, ends the work and is thrown on;
+    // then the rank is of no use any more. Not in captured work.
+    virtual void wait(const catena::Function<void()>& while_waiting) = 0;
   };
   // The name of a new group, which may have any bytes: one rank makes it and sends it to the others. RuntimeError as
   // above.
   virtual std::string new_group_id();
-  // Makes rank `rank` of `size`; returns when all ranks have called this function. NotImplementedError where ranks of
-  // several processes are not supported.
-  virtual catena::Owned<Rank> join(const std::string& group_id, int size, int rank, Device device);
+  // Makes rank `rank` of `size`; returns when all ranks have called this function, and calls while_waiting again and
+  // again meanwhile, if the library can do that (NCCL from 2.17 on). NotImplementedError where ranks of several
+  // processes are not supported.
+  virtual catena::Owned<Rank> join(const std::string& group_id, int size, int rank, Device device,
+                                   const catena::Function<void()>& while_waiting);
 };
 
 }  // namespace autograd

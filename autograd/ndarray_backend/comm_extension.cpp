@@ -58,10 +58,11 @@ class NcclRanks final : public CommExtension::Group {
 class NcclRank final : public CommExtension::Rank {
  public:
   // The current device of the thread is that of the rank only while its communicator is made.
-  NcclRank(const nd::cuda::NcclUniqueId& id, int size, int rank, Device device)
+  NcclRank(const nd::cuda::NcclUniqueId& id, int size, int rank, Device device,
+           const catena::Function<void()>& while_waiting)
       : comm_([&] {
           const nd::DeviceScope scope(device);
-          return NcclCommunicator(size, id, rank);
+          return NcclCommunicator(size, id, rank, {.nonblocking = true, .while_waiting = [&] { while_waiting(); }});
         }()) {}
 
   bool takes(Dtype dtype) const override {
@@ -71,6 +72,9 @@ class NcclRank final : public CommExtension::Rank {
     comm_.check_async_error();
     const nd::Array own = a;
     comm_.all_reduce(own, own);
+  }
+  void wait(const catena::Function<void()>& while_waiting) override {
+    comm_.wait([&] { while_waiting(); });
   }
 
  private:
@@ -96,13 +100,14 @@ class NcclExtension final : public CommExtension {
     const nd::cuda::NcclUniqueId id = nd::cuda::nccl_unique_id();
     return {reinterpret_cast<const char*>(&id), sizeof id};
   }
-  catena::Owned<Rank> join(const std::string& group_id, int size, int rank, Device device) override {
+  catena::Owned<Rank> join(const std::string& group_id, int size, int rank, Device device,
+                           const catena::Function<void()>& while_waiting) override {
     catena::reserve_standard_descriptors();
     nd::cuda::NcclUniqueId id;
     catena::check<catena::ValueError>(group_id.size() == sizeof id, "join", "the name of the group has ",
                                       group_id.size(), " bytes, not ", sizeof id);
     std::memcpy(&id, group_id.data(), sizeof id);
-    return catena::Owned<Rank>(new NcclRank(id, size, rank, device));
+    return catena::Owned<Rank>(new NcclRank(id, size, rank, device, while_waiting));
   }
 };
 

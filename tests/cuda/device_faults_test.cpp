@@ -121,7 +121,7 @@ const std::vector<Library>& libraries() {
        "CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED"},
       {"NCCL",
        "libnccl.so.2",
-       {CATENA_NCCL_FUNCTIONS(ENTRY_NAME)},
+       {CATENA_NCCL_FUNCTIONS(ENTRY_NAME) CATENA_NCCL_LATER_FUNCTIONS(ENTRY_NAME)},
        nccl_work,
        nccl_internal_error,
        "ncclInternalError",
@@ -421,6 +421,10 @@ BOOST_AUTO_TEST_CASE(entry_points_that_are_not_there) {
       const std::string expected = "error: " + library.name + " is unavailable: " + (folder / library.file).string() +
                                    " has no function " + entry;
       BOOST_TEST(o.status == 0);
+      if (entry == "ncclCommInitRankConfig") {  // an older NCCL does without, but cannot call back
+        BOOST_TEST(o.first == "wrong");
+        continue;
+      }
       BOOST_TEST(o.first_type == "RuntimeError");
       BOOST_TEST(o.first == expected);
       BOOST_TEST(o.second == expected);

@@ -2,7 +2,11 @@
 #include <boost/test/unit_test.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <iostream>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -208,6 +212,135 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_rank) {
     });
   for (std::thread& t : threads) t.join();
   for (const Array& sum : sums) BOOST_TEST(nd::all(sum == 5).item<bool>());
+}
+
+// ---- ranks that wait for each other -------------------------------------------------------------
+
+// program(rank, id) in a thread for each rank, on its device.
+void in_threads(const std::function<void(int, const NcclUniqueId&)>& program) {
+  const NcclUniqueId id = nccl_unique_id();
+  std::vector<std::thread> threads;
+  for (int r = 0; r < 2; ++r)
+    threads.emplace_back([&, r] {
+      const nd::DeviceScope on(device_of(std::size_t(r)));
+      program(r, id);
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+// Exchanges of ranks that are known by an id, on several streams, with all operations.
+BOOST_AUTO_TEST_CASE(exchanges_of_a_thread_for_each_rank) {
+  if (!have_two_ranks()) return;
+  std::vector<std::vector<std::vector<double>>> all(2);
+  in_threads([&](int r, const NcclUniqueId& id) {
+    const NcclCommunicator c(2, id, r);
+    auto& results = all[std::size_t(r)];
+    const Array own = nd::arange(1.0, 5.0) * double(r + 1), out = nd::zeros({4}), part = nd::zeros({2});
+    const Array table = nd::zeros({2, 4});
+    for (const NcclOp op : {NcclOp::sum, NcclOp::prod, NcclOp::max, NcclOp::min, NcclOp::avg}) {
+      c.all_reduce(own, out, op);
+      results.push_back(out.to_vector<double>());
+    }
+    c.all_gather(own, table);
+    c.reduce_scatter(own, part);
+    results.push_back(table.to_vector<double>());
+    results.push_back(part.to_vector<double>());
+    const nd::Stream other({.non_blocking = true});
+    const nd::Event made = nd::Stream::null_stream().record();
+    {
+      const nd::StreamScope on(other);
+      other.wait_event(made);
+      c.all_reduce(own, out);  // after the work on the first stream
+      NcclGroup group;
+      c.send(out, 1 - r);
+      c.receive(own, 1 - r);
+      group.end();
+    }
+    nd::Stream::null_stream().wait_event(other.record());
+    results.push_back(own.to_vector<double>());
+  });
+  const std::vector<double> sum{3, 6, 9, 12}, twice{2, 4, 6, 8}, once{1, 2, 3, 4};
+  for (int r = 0; r < 2; ++r) {
+    const std::vector<std::vector<double>> expected{sum,
+                                                    {2, 8, 18, 32},
+                                                    twice,
+                                                    once,
+                                                    {1.5, 3, 4.5, 6},
+                                                    {1, 2, 3, 4, 2, 4, 6, 8},
+                                                    r == 0 ? std::vector<double>{3, 6} : std::vector<double>{9, 12},
+                                                    sum};
+    BOOST_TEST((all[std::size_t(r)] == expected), "rank " << r);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_wait_for_ranks_calls_back) {
+  if (!have_two_ranks()) return;
+  int calls = 0, ends = 0;
+  in_threads([&](int r, const NcclUniqueId& id) {
+    if (r == 1) std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    const NcclCommunicator c(2, id, r, {.nonblocking = true, .while_waiting = [&] { calls += r == 0; }});
+    const Array a = nd::ones({3});
+    c.all_reduce(a, a);
+    BOOST_REQUIRE(nd::all(a == 2).item<bool>());
+  });
+  BOOST_TEST(calls > 0);
+  // Nobody else comes.
+  const nd::DeviceScope on(device_of(0));
+  const auto never = [&] {
+    if (++ends == 3) throw std::runtime_error("enough");
+  };
+  BOOST_CHECK_EXCEPTION(NcclCommunicator(2, nccl_unique_id(), 0, {.nonblocking = true, .while_waiting = never}),
+                        std::runtime_error,
+                        [](const std::runtime_error& e) { return std::string(e.what()) == "enough"; });
+  BOOST_TEST(ends == 3);
+  BOOST_CHECK_THROW(NcclCommunicator(1, nccl_unique_id(), 0, {.while_waiting = never}), nd::ValueError);
+}
+
+// A wait ends by what it calls, or by the error of a rank that has ended; both end the work.
+BOOST_AUTO_TEST_CASE(a_wait_for_work_ends) {
+  if (!have_two_ranks()) return;
+  std::atomic<bool> is_done{false};
+  std::string error, after;
+  in_threads([&](int r, const NcclUniqueId& id) {
+    NcclCommunicator c(2, id, r);
+    const Array a = nd::ones({3});
+    if (r == 1) {
+      while (!is_done) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      return;
+    }
+    c.all_reduce(a, a);
+    int calls = 0;
+    try {
+      c.wait([&] {
+        if (++calls == 20) throw std::runtime_error("late");
+      });
+    } catch (const std::runtime_error& e) {
+      error = e.what();
+    }
+    nd::synchronize(device_of(0));  // nothing waits any more
+    try {
+      c.all_reduce(a, a);
+    } catch (const nd::ValueError& e) {
+      after = e.what();
+    }
+    is_done = true;
+  });
+  BOOST_TEST(error == "late");
+  BOOST_TEST(after.find("the communicator was aborted") != std::string::npos, after);
+
+  std::string of_nccl;
+  in_threads([&](int r, const NcclUniqueId& id) {
+    NcclCommunicator c(2, id, r);
+    const Array a = nd::ones({3});
+    if (r == 1) return;
+    c.all_reduce(a, a);
+    try {
+      c.wait();
+    } catch (const nd::CudaError& e) {
+      of_nccl = e.what();
+    }
+  });
+  BOOST_TEST(of_nccl.find("ncclRemoteError") != std::string::npos, of_nccl);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -91,6 +91,7 @@ template <> struct plain<nvjpegImage_t> { using type = api::nvjpeg_image; };
 #endif
 #ifdef CATENA_HAS_NCCL_HEADER
 template <> struct plain<ncclUniqueId> { using type = api::nccl_unique_id; };
+template <> struct plain<ncclConfig_t> { using type = api::nccl_config; };
 #endif
 
 using namespace nd::cuda::api;
@@ -409,6 +410,13 @@ CATENA_SAME(CUDNN_WGRAD_MODE_ADD, cudnn_add_gradients);
 
 #ifdef CATENA_HAS_NCCL_HEADER
 CATENA_NCCL_FUNCTIONS(CATENA_COMPARE)
+CATENA_NCCL_LATER_FUNCTIONS(CATENA_COMPARE)
+CATENA_SAME(offsetof(ncclConfig_t, magic), offsetof(nccl_config, magic));
+CATENA_SAME(offsetof(ncclConfig_t, version), offsetof(nccl_config, version));
+CATENA_SAME(offsetof(ncclConfig_t, blocking), offsetof(nccl_config, blocking));
+CATENA_SAME(offsetof(ncclConfig_t, maxCTAs), offsetof(nccl_config, max_ctas));
+CATENA_SAME(offsetof(ncclConfig_t, netName), offsetof(nccl_config, net_name));
+CATENA_SAME(NCCL_CONFIG_UNDEF_INT, nccl_undefined);
 CATENA_SAME(sizeof(ncclUniqueId), sizeof(nccl_unique_id));
 CATENA_SAME(ncclSuccess, nccl_success);
 CATENA_SAME(ncclUnhandledCudaError, nccl_unhandled_cuda_error);

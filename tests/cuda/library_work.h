@@ -261,6 +261,12 @@ inline bool nccl_work() {
   NcclCommunicator alone(1, nd::cuda::nccl_unique_id(), 0);
   alone.check_async_error();
   alone.abort();
+  int waits = 0;
+  NcclCommunicator nonblocking(1, nd::cuda::nccl_unique_id(), 0,
+                               {.nonblocking = true, .while_waiting = [&] { ++waits; }});
+  nonblocking.all_reduce(x[0], sum[0]);
+  nonblocking.wait();
+  good = good && is(sum[0], {1, 10}) && waits > 0;
   return good && nccl().get_error_string(0) != nullptr;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <catena/autograd/backend/backend.h>
+#include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/communicators/agreement.h>
 #include <catena/training/communicators/array_messages.h>
@@ -15,7 +16,6 @@
 
 namespace training {
 
-using autograd::CommExtension;
 using autograd::Device;
 using autograd::Dtype;
 using catena::check;
@@ -52,25 +52,6 @@ void internal::check_communicator(std::string_view name, const CommunicatorOptio
   communicators::internal::check_timeout(kOp, options.timeout);
 }
 
-namespace {
-
-// This rank of NCCL's communicator among the ranks of the transport, on the current device.
-catena::Owned<CommExtension::Rank> join_gpus(Transport& transport) {
-  const Device device = autograd::default_backend().default_device();
-  auto* const extension = autograd::default_backend().extension<CommExtension>(device);
-  std::string problem;
-  if (extension == nullptr)
-    problem = concat("pure_nccl: the current device is ", device, "; make a GPU of its own current on each rank");
-  else problem = extension->why_unavailable();
-  agree(transport, "a communicator pure_nccl", std::move(problem));
-  std::string id;
-  if (transport.rank() == 0) id = extension->new_group_id();
-  id = communicators::internal::broadcast_text(transport, id, 0);
-  return extension->join(id, transport.size(), transport.rank(), device);
-}
-
-}  // namespace
-
 Communicator::Communicator(std::string_view name, Shared<Transport> transport, CommunicatorOptions options) {
   const std::size_t index = index_of_name(name);
   check<ValueError>(bool(transport), kOp, "the transport is null");
@@ -88,10 +69,17 @@ Communicator::Communicator(std::string_view name, Shared<Transport> transport, C
   impl_->intra_size = static_cast<int>(std::count(hosts.begin(), hosts.end(), hosts[self]));
   impl_->intra_rank =
       static_cast<int>(std::count(hosts.begin(), hosts.begin() + static_cast<std::ptrdiff_t>(self), hosts[self]));
-  if (impl_->kind == Impl::Kind::pure_nccl) impl_->gpus = join_gpus(*impl_->transport);
+  if (impl_->kind == Impl::Kind::pure_nccl)
+    impl_->gpus = catena::Owned<communicators::internal::GpuSums>(
+        new communicators::internal::GpuSums(*impl_->transport, impl_->options.timeout));
 }
 
 Communicator::~Communicator() = default;
+
+communicators::internal::GpuSums* internal::CommunicatorAccess::gpu_sums(const Communicator& c, autograd::Dtype dtype) {
+  auto* const gpus = c.impl_->gpus.get();
+  return gpus != nullptr && gpus->takes(dtype) ? gpus : nullptr;
+}
 
 std::string_view Communicator::name() const noexcept { return impl_->name; }
 int Communicator::rank() const noexcept { return impl_->transport->rank(); }
@@ -226,7 +214,8 @@ Array Communicator::Impl::sum(const Array& a, bool may_overwrite, std::optional<
     const Array result = may_overwrite && a.is_c_contiguous() ? a : autograd::copy(a);
     if (a.size() == 0) return result;
     if (divisor && !is_wide) result /= *divisor;  // so that the sum does not overflow
-    gpus->all_reduce(result);
+    gpus->enqueue(result);
+    if (!autograd::is_capturing()) gpus->wait();
     if (divisor && is_wide) result /= *divisor;
     return result;
   }

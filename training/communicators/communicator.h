@@ -35,6 +35,10 @@ struct CommunicatorOptions {
   std::optional<double> timeout = 600;
 };
 
+namespace internal {
+struct CommunicatorAccess;
+}
+
 // Thread safety: belongs to one thread at a time; see split().
 class CATENA_EXPORT Communicator {
  public:
@@ -94,6 +98,7 @@ class CATENA_EXPORT Communicator {
   void multi_node_mean_grad(nn::Link& model, bool zero_fill = false) const;
 
  private:
+  friend struct internal::CommunicatorAccess;
   struct Impl;
   catena::Owned<Impl> impl_;
 };
@@ -101,8 +106,8 @@ class CATENA_EXPORT Communicator {
 // The communicator of this process's run. Names:
 //   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
 //   "flat"       CPU or GPU, through the host; sums around a ring
-//   "pure_nccl"  sums and means by NCCL, on the device that is current now, a GPU of its own for each rank; the other
-//                functions, and dtypes that NCCL lacks, through the host
+//   "pure_nccl"  sums and means by NCCL, on the device that is current now, a GPU of its own for each rank; a sum is
+//                there when its call returns. The other functions, and dtypes that NCCL lacks, through the host
 //   "dummy"      as "naive", but sums and means are this rank's own values: to measure what communication costs
 // The run is that of mpirun (MPI is loaded at run time), or of catena-run; a process that was started by neither is the
 // only rank. Collective. ValueError for another name or dtype, RuntimeError if MPI or NCCL is needed and missing.

@@ -1,12 +1,12 @@
-// The members of Communicator. Internal to this folder.
+// The members of Communicator. Internal to training.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <string_view>
 
-#include <catena/autograd/backend/comm_extension.h>
 #include <catena/training/communicators/communicator.h>
+#include <catena/training/communicators/gpu_sums.h>
 
 namespace training {
 
@@ -18,7 +18,7 @@ struct Communicator::Impl {
   catena::Shared<communicators::Transport> transport;
   CommunicatorOptions options;
   int intra_rank = 0, intra_size = 0, inter_rank = 0, inter_size = 0;
-  catena::Owned<autograd::CommExtension::Rank> gpus = {};  // for pure_nccl
+  catena::Owned<communicators::internal::GpuSums> gpus = {};  // for pure_nccl
 
   int size() const noexcept { return transport->size(); }
   bool is_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
@@ -32,6 +32,11 @@ struct Communicator::Impl {
 namespace internal {
 // ValueError for a name or options that no communicator has.
 void check_communicator(std::string_view name, const CommunicatorOptions& options);
+
+struct CATENA_EXPORT CommunicatorAccess {
+  // What sums arrays of the dtype by GPUs alone; null if the host takes part.
+  static communicators::internal::GpuSums* gpu_sums(const Communicator& communicator, autograd::Dtype dtype);
+};
 }  // namespace internal
 
 }  // namespace training

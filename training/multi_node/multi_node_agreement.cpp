@@ -119,6 +119,7 @@ void MultiNodeExchange::set_plan(const std::string& text) {
   if (!problem.empty()) throw ValueError(problem);
   plan.assign_owners(comm_->size());
   plan_ = std::move(plan);
+  last_.clear();
   has_plan_ = !plan_.buckets.empty();
   bucket_of_.clear();
   for (std::size_t b = 0; b < plan_.buckets.size(); ++b)

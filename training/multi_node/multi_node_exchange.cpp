@@ -5,6 +5,7 @@
 
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
+#include <catena/training/communicators/communicator_state.h>
 
 namespace training::internal {
 
@@ -35,13 +36,14 @@ void MultiNodeExchange::report(Kind kind, std::int64_t bucket) {
 
 void MultiNodeExchange::check_works() const {
   check<RuntimeError>(failure_.empty(), kMultiNode, "an earlier update has failed: ", failure_);
-  check<RuntimeError>(!autograd::is_capturing(), kMultiNode,
-                      "an update waits for other ranks and cannot be captured (StandardUpdater without capture)");
+  check<RuntimeError>(is_captured_ || !autograd::is_capturing(), kMultiNode,
+                      "only StandardUpdater can capture an update of several ranks ({.capture = true})");
 }
 
 // ---- an update ----------------------------------------------------------------------------------
 
 const OnFinal* MultiNodeExchange::begin_backward() {
+  check_replay();
   check_works();
   is_open_ = true;
   if (sends_nothing()) return nullptr;
@@ -57,7 +59,19 @@ void MultiNodeExchange::start_round() {
   waited_for_.clear();
   for (const BucketPlan::Bucket& bucket : plan_.buckets) waited_for_.push_back(bucket.members.size());
   next_ = 0;
+  if (!stream_) set_stream();
   is_changed_ = is_set_up_anew_ || present_params() != known_;
+}
+
+// Sums by GPUs are on a stream of their own, or they would wait for all of the backward pass.
+void MultiNodeExchange::set_stream() {
+  const BucketPlan::Bucket& first = plan_.buckets[0];
+  if (CommunicatorAccess::gpu_sums(*background_, wire_dtype(*background_, first.dtype)) == nullptr) return;
+  const Array& a = first.members[0].param.data();
+  auto* const streams = a.backend().extension<autograd::StreamExtension>(a.device());
+  if (streams == nullptr) return;
+  device_ = a.device();
+  stream_ = streams->new_stream(device_);
 }
 
 // The last bucket waits for the end of the pass, because it also carries whether the pass has failed.
@@ -70,12 +84,14 @@ void MultiNodeExchange::note_final(autograd::internal::VariableNode& leaf) {
 }
 
 void MultiNodeExchange::post(std::size_t b, bool failed) {
+  if (is_captured_) return post_captured(b);
   round_->pack(b, plan_.buckets[b], comm_->size(), {failed, is_changed_});
   next_ = b + 1;
   const BucketPlan::Bucket& plan = plan_.buckets[b];
   round_->buckets[b].task = thread_->post([this, round = round_, b, dtype = plan.dtype, n = plan.members.size()] {
     report(Kind::bucket_started, std::int64_t(b));
-    round->communicate(b, dtype, n, *background_);
+    if (stream_) stream_->run([&] { round->communicate(b, dtype, n, *background_); });
+    else round->communicate(b, dtype, n, *background_);
     report(Kind::bucket_ended, std::int64_t(b));
   });
 }
@@ -100,6 +116,12 @@ void MultiNodeExchange::fail() noexcept try {
   } catch (...) {
     failure_ = concat("rank ", comm_->rank(), " has failed");
   }
+  if (!is_captured_) fail_round();  // else after the capture, which other ranks do not know of
+} catch (...) {  // the communicator does not work any more, so the others do not wait for this rank either
+}
+
+// The others get the failure of this rank.
+void MultiNodeExchange::fail_round() {
   if (round_) post_rest(true);
   bool is_last = !options_.double_buffering;
   if (before_) {  // its end may be the end of the others, too
@@ -114,7 +136,6 @@ void MultiNodeExchange::fail() noexcept try {
   if (round_) wait_for(*round_);
   round_.reset();
   first_problem(failure_);
-} catch (...) {  // the communicator does not work any more, so the others do not wait for this rank either
 }
 
 void MultiNodeExchange::fail_everywhere() {
@@ -128,6 +149,7 @@ void MultiNodeExchange::wait_for(const Round& round) {
 }
 
 bool MultiNodeExchange::mean_gradients() {
+  check_replay();
   check_works();
   if (sends_nothing()) return mean_alone();
   struct Closed {
@@ -141,6 +163,7 @@ bool MultiNodeExchange::mean_gradients() {
   if (!has_plan_ && agree()) return false;
   if (!round_) start_round();
   post_rest();
+  if (is_captured_) return mean_captured();
   Shared<Round> round = std::move(round_);
   if (options_.double_buffering) std::swap(round, before_);
   return round && finish(std::move(round));
@@ -158,6 +181,9 @@ bool MultiNodeExchange::finish(Shared<Round> round) {
   }
   check_gradients(*round);
   for (std::size_t b = 0; b < round->buckets.size(); ++b) round->unpack(b, plan_.buckets[b], comm_->rank());
+  last_.clear();
+  for (const Round::Bucket& bucket : round->buckets)
+    last_.emplace_back(Round::Bucket{.own = bucket.own, .notes = bucket.notes});
   // Of parameters that are not in the plan yet, with double buffering, there are no means.
   if (is_changed_)
     for (nn::NamedParam& p : trained_params())

@@ -29,6 +29,10 @@ class MultiNodeExchange final : public GradientExchange {
   void fail() noexcept override;
   bool mean_gradients() override;
   void share_params() override;
+  bool begin_capture() override;
+  void end_capture(bool succeeded) override;
+  void begin_replay() override;
+  void end_replay() override;
 
   void consolidate();
 
@@ -53,7 +57,14 @@ class MultiNodeExchange final : public GradientExchange {
   void check_gradients(const Round& round) const;
   bool mean_alone();
   [[noreturn]] void fail_everywhere();
+  void fail_round();
   void check_works() const;
+  void set_stream();
+  // multi_node_capture.cpp: an update as captured work.
+  void check_can_be_captured() const;
+  void post_captured(std::size_t bucket);
+  bool mean_captured();
+  void check_replay();
   // multi_node_agreement.cpp: what the ranks agree on before, and what they share afterwards.
   bool agree();  // false if there is only a new plan; true if the weights were broadcast as well
   bool needs_broadcast(const std::vector<Known>& now);
@@ -83,6 +94,17 @@ class MultiNodeExchange final : public GradientExchange {
   bool is_changed_ = false;               // this rank has other parameters than planned
   catena::Shared<Round> before_;          // with double buffering, the round of the last update
   std::string failure_;                   // why further updates fail
+  std::vector<Round::Bucket> last_;       // of the last round that had means: its notes, without arrays
+
+  // With sums by GPUs: the stream on which they are made, beside the backward pass.
+  catena::Owned<autograd::StreamExtension::Stream> stream_;
+  autograd::Device device_ = {};
+
+  bool is_captured_ = false;          // between begin_capture() and end_capture()
+  std::vector<Array> numbers_;        // of this rank, in each bucket, on the device
+  catena::Shared<Round> captured_;    // the arrays of the captured round, which every replay writes
+  std::uint64_t replay_ = 0;          // the task that waits for the last replay; 0: none
+  bool has_replay_differed_ = false;  // from the captured round, on another rank
   // Last, so that its tasks end before what they use.
   catena::Owned<CommunicationThread> thread_;
 };

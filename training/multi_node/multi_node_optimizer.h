@@ -78,7 +78,12 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 // If a backward pass or update(lossfun) throws on one rank, the others get a RuntimeError with its message from their
 // update; later updates are RuntimeErrors. The communication thread ends with the optimizer, which must not outlive the
 // transport of the communicator. ValueError for a bucket_bytes of 0, for LBFGS, and for an optimizer that is a
-// multi-node optimizer already. Updates cannot be captured (RuntimeError).
+// multi-node optimizer already.
+//
+// StandardUpdater captures updates over "pure_nccl": the sums of the buckets are nodes of the graph, beside those of
+// the backward pass. The next update then throws what has failed in a replay, on this rank or another. RuntimeError for
+// captured work of other communicators, with double_buffering or shard_states, and of a program's own
+// (autograd/capture.h). All ranks must give gradients to the parameters that had them in the update before the capture.
 template <class O>
 requires std::is_base_of_v<Optimizer, O> catena::Shared<O> create_multi_node_optimizer(
     O& optimizer, const Communicator& communicator, const MultiNodeOptimizerOptions& options = {}) {

@@ -23,12 +23,15 @@ struct Round {
     // means, of all parameters of the bucket or of those that this rank owns.
     std::vector<Array> sent = {};
     Array mean = {};
-    std::vector<double> notes = {};  // the numbers behind the gradients, divided by the number of ranks
+    std::vector<double> own = {};    // the numbers of this rank
+    Array numbers = {};              // theirs, divided by the number of ranks, on the device
+    std::vector<double> notes = {};  // the same, on the host
     catena::Owned<autograd::StreamExtension::Point> point = {};
     std::uint64_t task = 0;
   };
   std::vector<Bucket> buckets = {};
   bool is_sharded = false;
+  Array numbers = {};  // of a captured round: those of all buckets, in float64
 
   // The numbers of a bucket of n members.
   static std::size_t missing(std::size_t member) { return member; }
@@ -55,6 +58,22 @@ struct Round {
   // In the thread of the optimizer: gives the members their means. Members of other ranks, and members that have no
   // gradient on any rank, get none.
   void unpack(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;
+
+  // The parts of pack() and communicate(), for captured work, in which nothing comes from the host or goes to it.
+  // Returns the numbers of this rank; `has_gradient`: of each member.
+  static std::vector<double> own_numbers(const std::vector<bool>& has_gradient, const Notes& notes);
+  void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, bool failed, const Array& numbers);
+  void to_wire(std::size_t bucket, autograd::Dtype dtype, const Communicator& comm);  // what is sent, as it is summed
+  void from_sum(std::size_t bucket, const Array& sum, autograd::Dtype dtype, std::size_t members,
+                const Communicator& comm);
+  void read_notes(std::size_t bucket);  // waits for the device
+  void join_numbers();                  // makes `numbers`
+  void read_all_notes();                // from `numbers`, by one copy; waits for the device
 };
+
+// The dtype in which gradients of a dtype are summed.
+autograd::Dtype wire_dtype(const Communicator& comm, autograd::Dtype dtype);
+// The work on the array so far, for another thread or stream to wait for; null where there are no streams.
+catena::Owned<autograd::StreamExtension::Point> point_of(const Array& a);
 
 }  // namespace training::internal

@@ -14,6 +14,17 @@ struct nccl_unique_id {
   char internal[128];
 };
 
+// The beginning of ncclConfig_t that every release since 2.17 reads.
+inline constexpr unsigned nccl_config_magic = 0xcafebeef;
+inline constexpr int nccl_undefined = -2147483647 - 1;
+struct nccl_config {
+  std::size_t size = sizeof(nccl_config);
+  unsigned magic = nccl_config_magic, version = 21700;
+  int blocking = nccl_undefined, cga_cluster_size = nccl_undefined, min_ctas = nccl_undefined,
+      max_ctas = nccl_undefined;
+  const char* net_name = nullptr;
+};
+
 // ncclResult_t
 using nccl_result = int;
 inline constexpr nccl_result nccl_success = 0, nccl_unhandled_cuda_error = 1, nccl_system_error = 2,
@@ -52,5 +63,9 @@ inline constexpr int nccl_int8 = 0, nccl_uint8 = 1, nccl_int32 = 2, nccl_uint32 
   X(ncclRecv, receive, nccl_result(void* data, std::size_t count, int type, int peer, nccl_comm, CUstream_st*))    \
   X(ncclGroupStart, group_start, nccl_result())                                                                    \
   X(ncclGroupEnd, group_end, nccl_result())
+// Of later releases: null where the library does not have them.
+#define CATENA_NCCL_LATER_FUNCTIONS(X)             \
+  X(ncclCommInitRankConfig, comm_init_rank_config, \
+    nccl_result(nccl_comm*, int size, nccl_unique_id, int rank, nccl_config*))
 
 }  // namespace nd::cuda::api

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <initializer_list>
+#include <thread>
 #include <utility>
 
 #include <catena/kernels/base/error.h>
@@ -10,6 +12,7 @@
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
+#include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/device/stream.h>
 #include <catena/ndarray/engine/execute.h>
 
@@ -36,9 +39,12 @@ const char* name_of(api::nccl_result result) {
 void load_nccl(Nccl& table) {
   const Library library({"NCCL", {"libnccl.so.2", "libnccl.so"}});
   CATENA_NCCL_FUNCTIONS(CATENA_RESOLVE)
+  CATENA_NCCL_LATER_FUNCTIONS(CATENA_RESOLVE_OPTIONAL)
   table.path = library.path();
   const api::nccl_result status = table.get_version(&table.version);
   if (status != api::nccl_success) library.fail_answer(api::NcclNames::get_version, status, name_of(status));
+  constexpr int kWithThisConfig = 21700;  // releases before read another ncclConfig_t
+  if (table.version < kWithThisConfig) table.comm_init_rank_config = nullptr;
 }
 
 // NCCL keeps a text about its last failure.
@@ -51,6 +57,31 @@ void check_nccl(api::nccl_result result, const char* call) {
 }
 #define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
 
+// Between two questions whether something has ended: yields at first, then sleeps, for a millisecond at most.
+class Pause {
+ public:
+  void operator()() {
+    constexpr int kYields = 200;
+    constexpr std::chrono::microseconds kFirst{20}, kLongest{1000};
+    if (++count_ <= kYields) return std::this_thread::yield();
+    length_ = std::min(std::max(length_ * 2, kFirst), kLongest);
+    std::this_thread::sleep_for(length_);
+  }
+
+ private:
+  int count_ = 0;
+  std::chrono::microseconds length_{0};
+};
+
+// A call for a nonblocking communicator may return before it has done its part; the next call may come only then.
+api::nccl_result settled(api::nccl_comm comm, api::nccl_result result) {
+  for (Pause pause; result == api::nccl_in_progress; pause()) {
+    const api::nccl_result asked = nccl().comm_get_async_error(comm, &result);
+    if (asked != api::nccl_success) return asked;
+  }
+  return result;
+}
+
 // The work of a group is enqueued when the outermost group of the thread ends; before that, waiting for a stream is
 // impossible, and the memory of its arrays must not be reused.
 struct Groups {
@@ -58,6 +89,7 @@ struct Groups {
   struct Held {
     const char* name;
     StreamRef stream;
+    api::nccl_comm comm;
     std::shared_ptr<const void> communicator;
     std::vector<Array> arrays;
   };
@@ -66,21 +98,22 @@ struct Groups {
 thread_local Groups groups;
 
 template <class Call>
-void communicate(const char* name, StreamRef stream, const std::shared_ptr<const void>& communicator,
-                 std::vector<Array> arrays, std::size_t count, Call&& call) {
+void communicate(const char* name, StreamRef stream, api::nccl_comm comm,
+                 const std::shared_ptr<const void>& communicator, std::vector<Array> arrays, std::size_t count,
+                 Call&& call) {
   record_call(name, stream, {static_cast<std::int64_t>(count)});
   if (groups.open == 0) {
-    call();
+    check_nccl(settled(comm, call()), name);
     return after_call(name, stream);
   }
   groups.held.push_back(
-      {name, stream, communicator, std::move(arrays)});  // before the call, so that no work exists without its arrays
-  call();
+      {name, stream, comm, communicator, std::move(arrays)});  // before the call, so that no work exists without arrays
+  check_nccl(call(), name);
 }
 // `count` is the number of elements; the stream is the last argument of the call.
-#define CATENA_NCCL_WORK(field, stream, arrays, count, ...)          \
-  communicate(api::NcclNames::field, stream, handle_, arrays, count, \
-              [&] { CATENA_NCCL(field, __VA_ARGS__, stream_of(stream)); })
+#define CATENA_NCCL_WORK(field, stream, arrays, count, ...)                  \
+  communicate(api::NcclNames::field, stream, comm(), handle_, arrays, count, \
+              [&] { return nccl().field(__VA_ARGS__, stream_of(stream)); })
 // Returns the arrays that an open group must keep until its end; none outside of a group.
 template <class... A> std::vector<Array> arrays(const A&... a) {
   if (groups.open == 0) return {};
@@ -148,15 +181,39 @@ NcclCommunicator::NcclCommunicator(api::nccl_comm comm, int size, int rank, int 
 
 api::nccl_comm NcclCommunicator::comm() const noexcept { return handle_ != nullptr ? handle_->comm : nullptr; }
 
-NcclCommunicator::NcclCommunicator(int size, const NcclUniqueId& id, int rank)
+NcclCommunicator::NcclCommunicator(int size, const NcclUniqueId& id, int rank, const NcclOptions& options)
     : NcclCommunicator(nullptr, size, rank, current_device().id) {
   constexpr const char* op = "NcclCommunicator";
   check<ValueError>(size >= 1 && rank >= 0 && rank < size, op, "rank ", rank, " is none of ", size);
   check<ValueError>(current_device().kind == Device::Kind::cuda, op, "the current device is ", current_device(),
                     ", not a cuda device");
+  check<ValueError>(options.nonblocking || !options.while_waiting, op,
+                    "while_waiting is called by nonblocking communicators only");
   use_device(device_);
+  if (options.nonblocking && nccl().comm_init_rank_config != nullptr) {
+    join(id, options);
+  } else {
+    api::nccl_comm comm = nullptr;
+    CATENA_NCCL(comm_init_rank, &comm, size, id, rank);
+    handle_->comm = comm;
+  }
+}
+
+void NcclCommunicator::join(const NcclUniqueId& id, const NcclOptions& options) {
+  constexpr const char* name = api::NcclNames::comm_init_rank_config;
+  api::nccl_config config{.blocking = 0};
   api::nccl_comm comm = nullptr;
-  CATENA_NCCL(comm_init_rank, &comm, size, id, rank);
+  api::nccl_result result = nccl().comm_init_rank_config(&comm, size_, id, rank_, &config);
+  try {
+    for (Pause pause; result == api::nccl_in_progress; pause()) {
+      if (options.while_waiting) options.while_waiting();
+      CATENA_NCCL(comm_get_async_error, comm, &result);
+    }
+    check_nccl(result, name);
+  } catch (...) {
+    if (comm != nullptr) nccl().comm_abort(comm);
+    throw;
+  }
   handle_->comm = comm;
 }
 
@@ -274,6 +331,25 @@ void NcclCommunicator::check_async_error() const {
   if (error != api::nccl_in_progress) check_nccl(error, api::NcclNames::comm_get_async_error);
 }
 
+void NcclCommunicator::wait(const std::function<void()>& while_waiting) {
+  forbid_recording("NcclCommunicator::wait", "because it waits for the device");
+  catena::check<catena::RuntimeError>(comm() != nullptr, "NcclCommunicator::wait", "the communicator was aborted");
+  try {
+    const Device device{Device::Kind::cuda, static_cast<std::int16_t>(device_)};
+    const DeviceScope on(device);
+    const Event end({.disable_timing = true});
+    runtime(Device::Kind::cuda).record_event(end.ptr(), current_stream(device));
+    for (Pause pause; !end.done(); pause()) {
+      check_async_error();
+      if (while_waiting) while_waiting();
+    }
+    check_async_error();
+  } catch (...) {
+    if (is_healthy(device_)) nccl().comm_abort(std::exchange(handle_->comm, nullptr));
+    throw;
+  }
+}
+
 void NcclCommunicator::abort() {
   if (comm() == nullptr) return;
   use_device(device_);
@@ -297,7 +373,13 @@ void NcclGroup::end() {
   open_ = false;
   const bool outermost = --groups.open == 0;
   const std::vector<Groups::Held> held = outermost ? std::exchange(groups.held, {}) : std::vector<Groups::Held>();
-  CATENA_NCCL(group_end);
+  api::nccl_result result = nccl().group_end();
+  if (result == api::nccl_in_progress) {  // of some communicator
+    result = api::nccl_success;
+    for (const Groups::Held& h : held)
+      if (result == api::nccl_success) result = settled(h.comm, api::nccl_in_progress);
+  }
+  check_nccl(result, api::NcclNames::group_end);
   for (const Groups::Held& h : held) {
     use_device(h.stream.device.id);
     after_call(h.name, h.stream);

@@ -7,7 +7,7 @@
 //     group.end();
 //   }
 // Across processes: one process creates an id with nccl_unique_id() and sends it to the others, and each constructs
-// NcclCommunicator(size, id, rank).
+// NcclCommunicator(size, id, rank). Work that waits for a rank which has ended goes on waiting; wait() ends it.
 //
 // Arrays are C-contiguous, on the communicator's device (ValueError), of a floating dtype or an integer dtype of 8, 32
 // or 64 bits (TypeError). Work is enqueued on the current stream of that device; in and out may be the same array if
@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -33,10 +34,12 @@ namespace nd::cuda {
 namespace api {
 struct NcclFunctions {
   CATENA_NCCL_FUNCTIONS(CATENA_FIELD)
+  CATENA_NCCL_LATER_FUNCTIONS(CATENA_FIELD)
 };
 struct NcclNames {
 #define CATENA_NAME(symbol, field, ...) static constexpr const char* field = #symbol;
   CATENA_NCCL_FUNCTIONS(CATENA_NAME)
+  CATENA_NCCL_LATER_FUNCTIONS(CATENA_NAME)
 #undef CATENA_NAME
 };
 }  // namespace api
@@ -60,11 +63,20 @@ enum class NcclOp : int {
   avg = api::nccl_avg
 };
 
+struct NcclOptions {
+  // No call of the communicator blocks this thread inside of NCCL (ncclCommInitRankConfig with blocking = 0). An NCCL
+  // before 2.17 cannot do that, and blocks.
+  bool nonblocking = false;
+  // With nonblocking: called again and again while the constructor waits for the other ranks. An exception ends the
+  // wait, and is thrown on.
+  std::function<void()> while_waiting = {};
+};
+
 class CATENA_EXPORT NcclCommunicator {
  public:
   // Creates rank `rank` of `size`, on the current device; returns when all ranks have called it. ValueError for an
-  // invalid rank and if the current device is the CPU.
-  NcclCommunicator(int size, const NcclUniqueId& id, int rank);
+  // invalid rank, if the current device is the CPU, and for while_waiting without nonblocking.
+  NcclCommunicator(int size, const NcclUniqueId& id, int rank, const NcclOptions& options = {});
   // Returns one communicator per device, in order, all in this process. ValueError for no devices, a device number that
   // does not exist, or a repeated one.
   static std::vector<NcclCommunicator> all(std::span<const int> devices);
@@ -93,8 +105,12 @@ class CATENA_EXPORT NcclCommunicator {
 
   // Throws the error of earlier enqueued work, on this rank or another.
   void check_async_error() const;
-  // Aborts all work of the communicator, including work that waits for other ranks. Afterwards it can only be
-  // destroyed.
+  // Waits until the work of the current stream of the device has ended, and calls while_waiting again and again
+  // meanwhile. What that throws, and an error of the work on this rank or another, aborts the communicator, which ends
+  // the work, and is thrown on. RuntimeError in captured work, and for a communicator that was aborted.
+  void wait(const std::function<void()>& while_waiting = {});
+  // Aborts all work of the communicator, including work that waits for other ranks; its results have no meaning.
+  // Afterwards the communicator can only be destroyed.
   void abort();
 
  private:
@@ -103,6 +119,7 @@ class CATENA_EXPORT NcclCommunicator {
   void check_peer(const char* op, int peer) const;
   StreamRef prepare(const char* op, std::initializer_list<Array> arrays) const;
   api::nccl_comm comm() const noexcept;
+  void join(const NcclUniqueId& id, const NcclOptions& options);
 
   std::shared_ptr<Handle> handle_;  // also kept by groups with its work and by graphs in which it was captured
   int size_, rank_, device_;

@@ -50,7 +50,8 @@ std::vector<Control::Launch> Control::launches() const {
   raw.resize(std::min(raw.size(), launches_(raw.data(), raw.size())));
   std::vector<Launch> result;
   for (const ControlLaunch& l : raw)
-    result.push_back({l.kernel, {l.grid[0], l.grid[1], l.grid[2]}, {l.block[0], l.block[1], l.block[2]}, l.stream});
+    result.push_back(
+        {l.kernel, {l.grid[0], l.grid[1], l.grid[2]}, {l.block[0], l.block[1], l.block[2]}, l.stream, l.device});
   return result;
 }
 

@@ -35,6 +35,7 @@ struct ControlLaunch {
   char kernel[128];  // truncated if longer
   unsigned grid[3], block[3];
   const void* stream;  // null: the legacy stream
+  int device;
 };
 
 enum class ThreadOrder { ascending, descending, shuffled };
@@ -46,6 +47,7 @@ class Control {
     std::string kernel;
     unsigned grid[3], block[3];
     const void* stream;
+    int device;
   };
 
   // Throws a RuntimeError if the program does not run on the software device.

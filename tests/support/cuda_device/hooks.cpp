@@ -43,7 +43,7 @@ std::size_t software_cuda_launches(ControlLaunch* first, std::size_t count) {
   const std::vector<LaunchRecord> all = launches();
   for (std::size_t k = 0; k < std::min(count, all.size()); ++k) {
     const LaunchRecord& l = all[k];
-    first[k] = {{}, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z}, l.stream};
+    first[k] = {{}, {l.grid.x, l.grid.y, l.grid.z}, {l.block.x, l.block.y, l.block.z}, l.stream, l.device};
     l.kernel.copy(first[k].kernel, sizeof(first[k].kernel) - 1);
   }
   return all.size();

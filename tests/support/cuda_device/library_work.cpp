@@ -28,13 +28,19 @@ bool is_device_memory(const void* data, std::size_t bytes) {
 }
 
 bool submit_library_work(const char* name, nd::cuda::api::cu_stream handle, std::function<void()> body) {
+  return submit_rank_work(name, handle, {std::move(body), {}, {}});
+}
+
+bool submit_rank_work(const char* name, nd::cuda::api::cu_stream handle, RankWork work) {
   Lock lock(runtime().mutex);
   try {
     auto op = std::make_shared<Operation>();
     op->kind = Operation::Kind::library;
     op->devices = (1u << kDevices) - 1;
     op->name = name;
-    op->work = std::move(body);
+    op->work = std::move(work.begin);
+    op->ready = std::move(work.ready);
+    op->finish = std::move(work.end);
     enqueue(stream_of_handle(*current_context(), handle), std::move(op), lock);
   } catch (const Failure&) {
     return false;

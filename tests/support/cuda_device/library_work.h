@@ -31,4 +31,14 @@ bool is_device_memory(const void* data, std::size_t bytes);
 // Returns false if the stream cannot accept work.
 bool submit_library_work(const char* name, nd::cuda::api::cu_stream stream, std::function<void()> body);
 
+// Work that needs other ranks: begin(); then ready(), again and again until it returns true; then end(). All three are
+// called under the lock of the device, which is released in between.
+struct RankWork {
+  std::function<void()> begin;
+  std::function<bool()> ready;
+  std::function<void()> end;
+};
+// As submit_library_work.
+bool submit_rank_work(const char* name, nd::cuda::api::cu_stream stream, RankWork work);
+
 }  // namespace cuda_device

@@ -16,6 +16,7 @@ struct LaunchRecord {
   std::string kernel;
   dim3 grid, block;
   const void* stream;  // null: the legacy stream
+  int device;
 };
 
 void count_call(Entry entry);

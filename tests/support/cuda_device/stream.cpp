@@ -105,14 +105,22 @@ const char* what_is(const Operation& op) {
   return "";
 }
 
-void run_operation(CUstream_st& stream, const Work& work, Lock& lock) {
+// Returns false if the operation waits for other ranks.
+bool run_operation(CUstream_st& stream, Work& work, Lock& lock) {
   const Operation& op = *work.operation;
-  if (op.kind == Operation::Kind::callback) return run_host_function(stream, op, lock);
-  if (stream.context->error != 0) return;
-  if (op.kind == Operation::Kind::host) return run_host_function(stream, op, lock);
+  const bool host = op.kind == Operation::Kind::callback || op.kind == Operation::Kind::host;
+  if (op.kind != Operation::Kind::callback && stream.context->error != 0) return true;
+  if (host) {
+    run_host_function(stream, op, lock);
+    return true;
+  }
   const bool kernel = op.kind == Operation::Kind::kernel;
-  if (kernel || op.kind == Operation::Kind::library)
-    if (const Fault fault = begin_call(Entry::kernel); fault.code != 0) return poison(*stream.context, fault.code);
+  if (!work.begun && (kernel || op.kind == Operation::Kind::library))
+    if (const Fault fault = begin_call(Entry::kernel); fault.code != 0) {
+      poison(*stream.context, fault.code);
+      return true;
+    }
+  if (work.begun && !op.ready()) return false;
   Actor actor;
   actor.what = (kernel ? "kernel " : "") + std::string(what_is(op));
   actor.stream = stream.legacy ? nullptr : &stream;
@@ -127,26 +135,41 @@ void run_operation(CUstream_st& stream, const Work& work, Lock& lock) {
     run_kernel(*stream.context, op, actor);
   } else {
     open_memory(op.devices);
-    run_transfer(op);
+    if (work.begun) op.finish();
+    else run_transfer(op);
     if (actor.failed) poison(*stream.context, cu_error_illegal_address);
   }
   end_actor();
+  if (!op.ready || work.begun) return true;
+  work.begun = true;
+  return run_operation(stream, work, lock);
 }
 
-// Executes the first item of a stream's queue, which has no pending waits.
-void run_front(CUstream_st& stream, Lock& lock) {
+// Executes the first item of a stream's queue, which has no pending waits. Returns false if it waits for other ranks.
+bool run_front(CUstream_st& stream, Lock& lock) {
   Work& work = stream.queue.front();
-  if (work.operation != nullptr) run_operation(stream, work, lock);
+  if (work.operation != nullptr && !run_operation(stream, work, lock)) return false;
   if (work.guard != 0) unguard_pinned(work.guard);
   if (work.record != nullptr) work.record->time = std::chrono::steady_clock::now();
   stream.queue.pop_front();
   ++stream.completed;
   runtime().changed.notify_all();
   if (stream.destroyed && stream.queue.empty()) retire(stream);
+  return true;
 }
 
-// Executes at most `limit` items on the way to a mark.
-void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
+// Lets other threads use the device for a moment, while work waits for other ranks.
+void pause(Lock& lock) {
+  constexpr std::chrono::microseconds kPause{50};
+  close_memory();
+  lock.unlock();
+  std::this_thread::sleep_for(kPause);
+  lock.lock();
+}
+
+// Executes at most `limit` items on the way to a mark. Without `may_wait`, it stops at work that waits for other ranks
+// or in another thread.
+void execute(const Mark& mark, Lock& lock, std::uint64_t limit, bool may_wait) {
   std::vector<Mark> path{mark};  // each mark waits for the next one
   while (!path.empty() && limit > 0) {
     const Mark& next = path.back();
@@ -156,6 +179,7 @@ void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
     }
     CUstream_st& stream = *next.stream;
     if (stream.running) {
+      if (!may_wait) break;
       close_memory();
       runtime().changed.wait(lock);
       continue;
@@ -166,16 +190,18 @@ void execute(const Mark& mark, Lock& lock, std::uint64_t limit) {
       path.push_back(Mark(*open));
       continue;
     }
-    run_front(stream, lock);
-    --limit;
+    if (run_front(stream, lock)) --limit;
+    else if (may_wait) pause(lock);
+    else break;
   }
   close_memory();
 }
 
-// ---- host functions -----------------------------------------------------------------------------
-// A program may wait for a host function without a call of the driver, and a real device reaches the function
-// eventually. If no call has led to its execution after this time, a background thread executes it.
-constexpr std::chrono::milliseconds kPatience{200};
+// ---- work that others wait for -------------------------------------------------------------------
+// A program may wait for a host function without a call of the driver, and other ranks for the part of this one; a real
+// device reaches the work eventually. If no call has led to its execution after this time, a background thread executes
+// it.
+constexpr std::chrono::milliseconds kPatience{200}, kPatienceOfRanks{20};
 
 struct Waiting {
   Mark mark;
@@ -192,20 +218,28 @@ Patience& patience() {
 }
 
 void run_overdue() {
+  constexpr std::chrono::milliseconds kRetry{1};
   Lock lock(runtime().mutex);
   for (auto& waiting = patience().waiting;;) {
-    if (waiting.empty()) patience().more.wait(lock);
-    else if (waiting.front().mark.reached()) waiting.pop_front();
-    else if (std::chrono::steady_clock::now() < waiting.front().until)
-      patience().more.wait_until(lock, waiting.front().until);
-    else execute_until(Mark(waiting.front().mark), lock);
+    std::erase_if(waiting, [](const Waiting& w) { return w.mark.reached(); });
+    if (waiting.empty()) {
+      patience().more.wait(lock);
+      continue;
+    }
+    const auto now = std::chrono::steady_clock::now();
+    for (std::size_t k = 0; k < waiting.size(); ++k)  // more may be added meanwhile
+      if (waiting[k].until <= now) execute(Mark(waiting[k].mark), lock, UINT64_MAX, false);
+    auto next = std::chrono::steady_clock::time_point::max();
+    for (const Waiting& w : waiting)
+      if (!w.mark.reached()) next = std::min(next, w.until <= now ? now + kRetry : w.until);
+    if (next != std::chrono::steady_clock::time_point::max()) patience().more.wait_until(lock, next);
   }
 }
 
-void expect_host_function(Mark mark) {
+void expect(Mark mark, std::chrono::milliseconds limit) {
   Patience& p = patience();
   if (!std::exchange(p.started, true)) std::thread(run_overdue).detach();
-  p.waiting.push_back({std::move(mark), std::chrono::steady_clock::now() + kPatience});
+  p.waiting.push_back({std::move(mark), std::chrono::steady_clock::now() + limit});
   p.more.notify_all();
 }
 
@@ -266,19 +300,21 @@ void submit(const StreamPtr& stream, OperationPtr operation, Lock& lock, const s
     const bool copy = op.kind == Operation::Kind::copy;
     if (copy && is_pinned(op.to)) work.guard = guard_pinned(op.to, op.bytes, stream->legacy ? nullptr : stream.get());
     if (op.kind == Operation::Kind::kernel)
-      record_launch({op.function->function->name, op.grid, op.block, stream->legacy ? nullptr : stream.get()});
+      record_launch({op.function->function->name, op.grid, op.block, stream->legacy ? nullptr : stream.get(),
+                     stream->context->device});
     if (op.kind == Operation::Kind::library)
-      record_launch({op.name, dim3(), dim3(), stream->legacy ? nullptr : stream.get()});
+      record_launch({op.name, dim3(), dim3(), stream->legacy ? nullptr : stream.get(), stream->context->device});
     if (op.kind == Operation::Kind::host || op.kind == Operation::Kind::callback)
-      expect_host_function({stream, stream->submitted});
+      expect({stream, stream->submitted}, kPatience);
+    if (op.ready) expect({stream, stream->submitted}, kPatienceOfRanks);
     work.operation = std::move(operation);
   }
   stream->queue.push_back(std::move(work));
-  if (eager()) execute_until({stream, stream->submitted}, lock);
+  if (eager()) execute({stream, stream->submitted}, lock, UINT64_MAX, false);
 }
 
-void execute_until(const Mark& mark, Lock& lock) { execute(mark, lock, UINT64_MAX); }
-void execute_some(const Mark& mark, Lock& lock) { execute(mark, lock, 1); }
+void execute_until(const Mark& mark, Lock& lock) { execute(mark, lock, UINT64_MAX, true); }
+void execute_some(const Mark& mark, Lock& lock) { execute(mark, lock, 1, false); }
 
 void learn(const Point& point) { join(slots().host, point.clock); }
 

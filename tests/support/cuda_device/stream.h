@@ -1,7 +1,7 @@
 // Streams with lazy execution: submitted work stays in its queue until a call needs it, and then only this work and its
 // dependencies are executed. Work that a program does not order therefore runs in an unexpected order.
 //
-// CATENA_SOFTWARE_CUDA_STREAMS=eager executes all work at once, for debugging.
+// CATENA_SOFTWARE_CUDA_STREAMS=eager executes all work at once that waits for no other rank, for debugging.
 //
 // Thread safety: all functions are called under the runtime's lock, which is released while host functions run.
 #pragma once
@@ -55,6 +55,9 @@ struct Operation {
   std::vector<void*> parameters;  // pointers into `arguments`
   const char* name = nullptr;     // library
   std::function<void()> work;
+  // library: work that needs other ranks goes on after `work` once `ready` has returned true, with `finish`.
+  std::function<bool()> ready = {};
+  std::function<void()> finish = {};
   nd::cuda::api::cu_host_fn host = nullptr;
   nd::cuda::api::cu_stream_callback callback = nullptr;
   void* host_context = nullptr;  // host, callback
@@ -81,6 +84,7 @@ struct Work {
   std::vector<Mark> waits;
   Clock clock;
   std::uint64_t guard = 0;  // number of the guard of the pinned memory that it writes; 0: none
+  bool begun = false;       // the operation has done its part and waits for other ranks
 };
 
 }  // namespace cuda_device
@@ -117,7 +121,7 @@ Point end_of(const StreamPtr& stream);
 
 // Executes the work that must precede a mark.
 void execute_until(const Mark& mark, Lock& lock);
-// Executes one item of the work that must precede a mark.
+// Executes one item of the work that must precede a mark, unless that waits for other ranks.
 void execute_some(const Mark& mark, Lock& lock);
 // Makes the host wait for a point; all work before the point is then known to the host.
 void wait_for(const Point& point, Lock& lock);

@@ -1,0 +1,57 @@
+// Sums over the ranks that their GPUs make without the host (NCCL). Internal to training.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <catena/autograd/backend/comm_extension.h>
+#include <catena/training/communicators/endpoint.h>
+#include <catena/training/communicators/transport.h>
+
+namespace training::communicators::internal {
+
+// NCCL does not notice everywhere that another rank has ended, and waits for it without end. Whoever waits here has the
+// time limit of the communicator, and the transport tells which rank has ended.
+//
+// Thread safety: belongs to one thread at a time.
+class CATENA_EXPORT GpuSums {
+ public:
+  // The part of this rank, on the current device. Collective; ValueError or RuntimeError, on all ranks, if one has no
+  // GPU or no NCCL. RuntimeError that names a rank which has ended, TimeoutError after `timeout` seconds.
+  GpuSums(Transport& transport, std::optional<double> timeout);
+
+  bool takes(autograd::Dtype dtype) const { return rank_->takes(dtype); }
+  // a = the sum over the ranks, in place, on the current stream of its device. All ranks make the same calls in the
+  // same order.
+  void enqueue(const autograd::Array& a);
+  // Waits until the work of the current stream has ended. Errors as of the constructor, and of NCCL; all later calls
+  // are RuntimeErrors then. Not in captured work.
+  void wait();
+
+ private:
+  // What a wait has seen so far.
+  struct Wait {
+    Deadline deadline;
+    std::exception_ptr ended = {};  // another rank has ended
+    Deadline::Clock::time_point since = {};
+  };
+  void look(Wait& wait);
+  void look_for_ended(Wait& wait);
+  [[noreturn]] void fail(std::exception_ptr error);
+  void check_works() const;
+
+  std::optional<double> timeout_;
+  int self_ = 0;
+  // A receive from each other rank, for a message that is never sent: it fails when the rank ends.
+  catena::Shared<Transport> watched_;
+  std::vector<std::byte> nothing_;
+  std::vector<catena::Owned<Transport::Request>> never_;
+  catena::Owned<autograd::CommExtension::Rank> rank_;
+  std::string failure_;
+};
+
+}  // namespace training::communicators::internal
