@@ -1,11 +1,11 @@
 #include <catena/autograd/forget.h>
 
-#include <atomic>
 #include <unordered_set>
 
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
+#include <catena/autograd/captured.h>
 #include <catena/autograd/final_gradients.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/random_state.h>
@@ -38,12 +38,10 @@ class Recomputation {
  public:
   Recomputation(bool train, std::optional<Dtype> autocast)
       : modes_(modes()), saved_(modes_), autocast_(autocast.value_or(Dtype::bfloat16), autocast.has_value()) {
-    static std::atomic<std::uint32_t> count{0};
     modes_.enable_backprop = modes_.double_backprop = true;
     modes_.in_backward_rule = false;
     modes_.train = train;
-    do modes_.recomputation = count.fetch_add(1, std::memory_order_relaxed) + 1;
-    while (modes_.recomputation == 0);
+    modes_.recomputation = next_recomputation();
   }
   ~Recomputation() { modes_ = saved_; }
   Recomputation(const Recomputation&) = delete;
