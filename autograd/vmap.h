@@ -27,11 +27,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
-#include <catena/autograd/forget.h>
+#include <catena/autograd/transformed.h>
 
 namespace autograd {
 
@@ -56,30 +55,6 @@ struct VmapOptions {
 namespace internal {
 CATENA_EXPORT Variables vmap(const catena::Function<Variables(const Variables&)>& f, const Variables& xs,
                              const VmapOptions& options);
-
-template <class F> class Vmapped {
- public:
-  Vmapped(F f, VmapOptions options) : f_(std::move(f)), options_(std::move(options)) {}
-
-  template <std::convertible_to<Variable>... X>
-  auto operator()(const X&... xs) const requires(takes_separately<F, X...>()) {
-    using Function = std::remove_reference_t<F>;
-    static_assert(std::is_invocable_v<Function&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>,
-                  "vmap: the function must be callable with these variables");
-    using R = std::invoke_result_t<Function&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>;
-    return in_form_of<std::remove_cvref_t<R>>(
-        vmap(repeated(f_, CallWith<sizeof...(X)>()), Variables{Variable(xs)...}, options_));
-  }
-  auto operator()(const Variables& xs) const requires(std::is_invocable_v<std::remove_reference_t<F>&,
-                                                                          const Variables&>) {
-    using R = std::invoke_result_t<std::remove_reference_t<F>&, const Variables&>;
-    return in_form_of<std::remove_cvref_t<R>>(vmap(repeated(f_, CallWithList()), xs, options_));
-  }
-
- private:
-  mutable F f_;  // a reference to a link, which must live until backward
-  VmapOptions options_;
-};
 }  // namespace internal
 
 // Returns a function of batches: it takes the arguments of f, with one more axis each, and returns the results of f in
@@ -88,8 +63,9 @@ template <class F> class Vmapped {
 // axis out of range, and a RuntimeError if f returns a null Variable. Results of f must have the same shapes and dtypes
 // for all examples (ValueError).
 template <class F> auto vmap(F&& f, const VmapOptions& options = {}) {
-  using Kept = std::conditional_t<internal::HasParameters<std::remove_reference_t<F>>, F, std::decay_t<F>>;
-  return internal::Vmapped<Kept>(std::forward<F>(f), options);
+  return internal::transformed(std::forward<F>(f), [options](const auto& func, const Variables& xs) {
+    return internal::vmap(func, xs, options);
+  });
 }
 
 }  // namespace autograd

@@ -100,6 +100,7 @@ class BatchBackend final : public Backend {
   void run(const catena::call::Matmul& call);
   void run(const catena::call::Random& call);
   void run_indexed(const catena::call::Elementwise& call, bool batched);
+  bool run_by_image(const catena::call::Elementwise& call);
 
   catena::ArrayOwner owner_{"vmap"};
   Backend* inner_ = nullptr;

@@ -108,11 +108,55 @@ void BatchBackend::run(const catena::call::Elementwise& call) {
   inner_->execute(catena::call::Elementwise{call.program, inputs, outputs, call.name});
 }
 
+// True for kernels that read, at each position along axis 0 of the loop, only the same position of their operands: the
+// images of all examples are then the images of one call.
+static bool is_by_image(const catena::KernelDef& kernel) {
+  namespace k = catena::kernels;
+  return kernel.id == k::cross_entropy_pick.id || kernel.id == k::cross_entropy_bwd.id || kernel.id == k::one_hot.id;
+}
+
+// Returns false if the call must be made for each example.
+bool BatchBackend::run_by_image(const catena::call::Elementwise& call) {
+  const catena::KernelDef& kernel = *call.program->steps[0].kernel;
+  const Shape& loop = call.outputs[0]->shape;
+  if (!is_by_image(kernel) || call.outputs.size() != 1 || loop.size() < 2) return false;
+  Arrays kept;
+  catena::SmallVector<Input, 8> inputs;
+  for (std::size_t k = 0; k < call.inputs.size(); ++k) {
+    inputs.push_back(call.inputs[k]);
+    if (!call.inputs[k].is_array()) continue;
+    const ArrayHeader& a = call.inputs[k].array();
+    const bool raw = ((kernel.raw >> k) & 1) != 0;
+    if (raw && a.shape.size() == 1) {  // class weights
+      if (is_batched(a)) return false;
+      kept.push_back(one(a, 0));
+    } else {
+      Array images = all(a, loop.size(), true);
+      Shape shape = images.shape();
+      shape[1] = loop[0];
+      images = broadcast_to(images, shape);
+      Shape joined{shape[0] * shape[1]};
+      for (int axis = 2; axis < shape.size(); ++axis) joined.push_back(shape[axis]);
+      kept.push_back(reshape(images, joined));
+    }
+    inputs.back() = Input(*kept.back().get());
+  }
+  Shape joined = loop;
+  joined[0] *= examples_;
+  const Array out = all(*call.outputs[0], loop.size());
+  if (!out.is_c_contiguous()) return false;
+  kept.push_back(reshape(out, joined));
+  ArrayHeader* const written = kept.back().get();
+  inner_->execute(catena::call::Elementwise{call.program, inputs, {&written, 1}, call.name});
+  return true;
+}
+
 // The examples draw from streams of their own, of seeds that are derived from that of the call.
 void BatchBackend::run_indexed(const catena::call::Elementwise& call, bool batched) {
   const int seed = seed_operand(*call.program);
   const bool draws = seed >= 0 && !same_random_;
   for (ArrayHeader* out : call.outputs) prepare(out, batched || draws);
+  if (batched && run_by_image(call)) return;
   each(batched || draws, [&](Views& views) {
     auto inputs = views.of(call.inputs);
     if (draws) {
