@@ -20,6 +20,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/einsum.h>
+#include <catena/autograd/functions/extrema.h>
 #include <catena/autograd/functions/fft.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>

@@ -37,10 +37,9 @@ Variables captured_variables(const char* op, const Variables& ys, const Variable
       continue;
     }
     Variable v = n->hold();
-    catena::check<catena::RuntimeError>(f == nullptr || (v && f->recomputation() == call.outer()), op,
-                                        "the function reads a variable of ",
-                                        label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype),
-                                        " whose graph is not that of the call");
+    catena::check<catena::RuntimeError>(
+        f == nullptr || (v && f->recomputation() == call.outer()), op, "the function reads a variable of ",
+        label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), " whose graph is not that of the call");
     if (v) captured.push_back(std::move(v));
   }
   return captured;

@@ -27,7 +27,8 @@ class NumberedCall {
 };
 
 // Returns the variables, except xs, from which functions of this call made ys: leaves and results of functions of the
-// outer call. RuntimeError, which begins with `op`, for results of other functions and for those that no Variable holds.
+// outer call. RuntimeError, which begins with `op`, for results of other functions and for those that no Variable
+// holds.
 Variables captured_variables(const char* op, const Variables& ys, const Variables& xs, const NumberedCall& call);
 
 }  // namespace autograd::internal

@@ -101,7 +101,8 @@ class Forget final : public FunctionNode {
  public:
   Forget(Recompute func, Variable held, const CheckpointPolicy& policy)
       : func_(std::move(func)), train_(modes().train), held_(std::move(held)) {
-    if (policy.kind() != CheckpointPolicy::Kind::nothing) saved_ = catena::Owned<SavedProducts>(new SavedProducts(policy));
+    if (policy.kind() != CheckpointPolicy::Kind::nothing)
+      saved_ = catena::Owned<SavedProducts>(new SavedProducts(policy));
   }
   std::string label() const override { return "Forget"; }
 

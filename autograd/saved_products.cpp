@@ -19,9 +19,8 @@ CheckpointPolicy::CheckpointPolicy(Chooses chooses) : kind_(Kind::chosen), choos
 
 CheckpointPolicy checkpoint_policies::save_only_these_labels(std::initializer_list<std::string_view> labels) {
   const std::vector<std::string> list(labels.begin(), labels.end());
-  return CheckpointPolicy([list](std::string_view label) {
-    return std::find(list.begin(), list.end(), label) != list.end();
-  });
+  return CheckpointPolicy(
+      [list](std::string_view label) { return std::find(list.begin(), list.end(), label) != list.end(); });
 }
 
 namespace internal {
@@ -52,7 +51,9 @@ class SavedProducts::Memory final : public Backend, public NnExtension {
       : products_(products), first_(first), outer_(scoped_backend()), inner_(model.backend()), here_(this) {}
 
   std::string_view name() const override { return inner_.name(); }
-  Device default_device() override { return passed_on([&](Backend& b) { return b.default_device(); }); }
+  Device default_device() override {
+    return passed_on([&](Backend& b) { return b.default_device(); });
+  }
   Device exchange_default_device(Device device) override {
     return passed_on([&](Backend& b) { return b.exchange_default_device(device); });
   }
@@ -145,10 +146,11 @@ class SavedProducts::Memory final : public Backend, public NnExtension {
   const ScopedBackend here_;
 };
 
-SavedProducts::SavedProducts(const CheckpointPolicy& policy) : policy_(policy), number_([] {
-      static std::atomic<std::uint64_t> count{0};
-      return count.fetch_add(1, std::memory_order_relaxed);
-    }()) {}
+SavedProducts::SavedProducts(const CheckpointPolicy& policy)
+    : policy_(policy), number_([] {
+        static std::atomic<std::uint64_t> count{0};
+        return count.fetch_add(1, std::memory_order_relaxed);
+      }()) {}
 SavedProducts::~SavedProducts() = default;
 
 void SavedProducts::begin(bool first) {

@@ -21,23 +21,23 @@ template <class F, class Apply> class Transformed {
                   "the function must be callable with these variables");
     using R = std::invoke_result_t<Function&, std::enable_if_t<sizeof(X) != 0, const Variable&>...>;
     return in_form_of<std::remove_cvref_t<R>>(
-        apply_(repeated(f_, CallWith<sizeof...(X)>()), Variables{Variable(xs)...}));
+        apply_(repeated(f(), CallWith<sizeof...(X)>()), Variables{Variable(xs)...}));
   }
-  auto operator()(const Variables& xs) const requires(std::is_invocable_v<std::remove_reference_t<F>&,
-                                                                          const Variables&>) {
+  auto operator()(const Variables& xs) const
+      requires(std::is_invocable_v<std::remove_reference_t<F>&, const Variables&>) {
     using R = std::invoke_result_t<Function&, const Variables&>;
-    return in_form_of<std::remove_cvref_t<R>>(apply_(repeated(f_, CallWithList()), xs));
+    return in_form_of<std::remove_cvref_t<R>>(apply_(repeated(f(), CallWithList()), xs));
   }
 
  private:
   using Function = std::remove_reference_t<F>;
-  mutable F f_;
+  Function& f() const { return const_cast<Function&>(f_); }
+  F f_;
   Apply apply_;
 };
 
 // A link is referred to, because a copy would have parameters of its own; another function is copied.
-template <class F>
-using Kept = std::conditional_t<HasParameters<std::remove_reference_t<F>>, F, std::decay_t<F>>;
+template <class F> using Kept = std::conditional_t<HasParameters<std::remove_reference_t<F>>, F, std::decay_t<F>>;
 
 template <class F, class Apply> auto transformed(F&& f, Apply apply) {
   static_assert(std::is_lvalue_reference_v<F> || !HasParameters<std::remove_reference_t<F>>,

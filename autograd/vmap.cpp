@@ -227,7 +227,8 @@ class Vmap final : public FunctionNode {
       const Variables ys = f(xs);
       check_outputs(ys);
       for (const std::size_t k : present) outputs.push_back(ys[k]);
-      for (const int t : targets) sources.push_back(std::size_t(t) < n ? xs[std::size_t(t)] : captured[std::size_t(t) - n]);
+      for (const int t : targets)
+        sources.push_back(std::size_t(t) < n ? xs[std::size_t(t)] : captured[std::size_t(t) - n]);
       Variables ends = xs;
       for (const Variable& v : captured) ends.push_back(v);
       Variables g = gradients(outputs, sources, part(list, n, list.size()), graph, ends);

@@ -18,9 +18,9 @@
 //
 // The result can be differentiated, any number of times, with respect to the arguments and to the variables that f
 // reads, such as parameters. backward calls f again, with the same random numbers, so that what f refers to must still
-// exist and compute the same. Within f, derivatives are computed by grad(), vjp() and the like, not by backward(), which
-// would leave gradients of single examples in variables of others. Variables that f keeps cannot be used after the
-// call.
+// exist and compute the same. Within f, derivatives are computed by grad(), vjp() and the like, not by backward(),
+// which would leave gradients of single examples in variables of others. Variables that f keeps cannot be used after
+// the call.
 //
 // Calls may be nested: vmap of a function that calls vmap has two batch axes.
 #pragma once

@@ -22,8 +22,7 @@ std::uint64_t next_scope() {
 std::byte* next_addresses(std::size_t bytes) {
   static std::atomic<std::uintptr_t> next{std::uintptr_t(1) << 56};
   constexpr std::size_t kAlignment = 64;
-  return reinterpret_cast<std::byte*>(
-      next.fetch_add((bytes / kAlignment + 1) * kAlignment, std::memory_order_relaxed));
+  return reinterpret_cast<std::byte*>(next.fetch_add((bytes / kAlignment + 1) * kAlignment, std::memory_order_relaxed));
 }
 
 Array handle(const catena::ArrayHeader& h) {

@@ -88,8 +88,8 @@ class BatchNn final : public NnExtension {
     }
     Arrays results;  // every example has weights of its own
     for (std::int64_t i = 0; i < backend_.examples(); ++i)
-      results.push_back(expand_dims(
-          contiguous(convolved(c, batch.one(c.images(), i), batch.one(c.w, i), batch.one(c.b, i))), 0));
+      results.push_back(
+          expand_dims(contiguous(convolved(c, batch.one(c.images(), i), batch.one(c.w, i), batch.one(c.b, i))), 0));
     return batch.wrap(concatenate(results, 0));
   }
 

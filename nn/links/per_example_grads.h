@@ -6,9 +6,9 @@
 namespace nn {
 
 struct PerExampleOptions {
-  // false: autograd::vmap of the gradient of one example. true: losses(batch) is called once with the whole batch and returns one loss for
-  // each example, (N,), which must not depend on the other examples. The gradients of the parameters are then products
-  // over the examples, by a rule for each link.
+  // false: autograd::vmap of the gradient of one example. true: losses(batch) is called once with the whole batch and
+  // returns one loss for each example, (N,), which must not depend on the other examples. The gradients of the
+  // parameters are then products over the examples, by a rule for each link.
   bool vectorized = false;
 };
 

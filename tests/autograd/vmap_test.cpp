@@ -71,14 +71,37 @@ const std::vector<Case>& cases() {
       {"matmul", [](const Variables& x) { return one(matmul(x[0], x[1])); }, {{3, 4}, {4, 2}}},
       {"stacks", [](const Variables& x) { return one(linalg_matmul(x[0], x[1])); }, {{2, 3, 4}, {4, 2}}},
       {"transpose", [](const Variables& x) { return one(matmul(x[0], transpose(x[0]))); }, {{3, 4}}},
-      {"shapes", [](const Variables& x) { return one(reshape(swapaxes(x[0], 0, 1), {2, 6}) * 2); }, {{3, 4}}},
-      {"broadcast", [](const Variables& x) { return one(broadcast_to(x[0], {2, 3, 4}) * x[0]); }, {{3, 4}}},
+      {"shapes",
+       [](const Variables& x) {
+         return one(reshape(swapaxes(x[0], 0, 1), {2, 6}) * 2);
+       },
+       {{3, 4}}},
+      {"broadcast",
+       [](const Variables& x) {
+         return one(broadcast_to(x[0], {2, 3, 4}) * x[0]);
+       },
+       {{3, 4}}},
       {"slices", [](const Variables& x) { return one(x[0](Slice(1, 3), 2) * x[0](0, 0)); }, {{3, 4}}},
-      {"indices", [](const Variables& x) { return one(x[0][{2, 0, 2}]); }, {{3, 4}}},
-      {"concat", [](const Variables& x) { return one(concat({x[0], x[1] * 2}, 1)); }, {{3, 4}, {3, 2}}},
-      {"stack", [](const Variables& x) { return one(stack({x[0], x[1]}, 1)); }, {{3}, {3}}},
+      {"indices",
+       [](const Variables& x) {
+         return one(x[0][{2, 0, 2}]);
+       },
+       {{3, 4}}},
+      {"concat",
+       [](const Variables& x) {
+         return one(concat({x[0], x[1] * 2}, 1));
+       },
+       {{3, 4}, {3, 2}}},
+      {"stack",
+       [](const Variables& x) {
+         return one(stack({x[0], x[1]}, 1));
+       },
+       {{3}, {3}}},
       {"split", [](const Variables& x) { return split_axis(x[0], 2, 1); }, {{3, 4}}},
-      {"where", [](const Variables& x) { return one(where(apply(catena::kernels::greater, {x[0].data(), 0}), x[0], x[1])); },
+      {"where",
+       [](const Variables& x) {
+         return one(where(apply(catena::kernels::greater, {x[0].data(), 0}), x[0], x[1]));
+       },
        {{3, 4}, {3, 4}}},
       {"clip", [](const Variables& x) { return one(clip(x[0], -0.4, 0.3)); }, {{3, 4}}},
       {"sort", [](const Variables& x) { return one(sort(x[0], 1).values * x[0]); }, {{3, 4}}},
@@ -88,16 +111,24 @@ const std::vector<Case>& cases() {
       {"flip_roll", [](const Variables& x) { return one(flip(roll(x[0], 1, {0}), {1})); }, {{3, 4}}},
       {"pad", [](const Variables& x) { return one(tril(x[0]) + diag(diagonal(x[0]))); }, {{4, 4}}},
       {"norm", [](const Variables& x) { return one(norm(x[0] - x[1])); }, {{4}, {4}}},
-      {"inverse", [](const Variables& x) { return one(inv(matmul(x[0], transpose(x[0])) + identity_matrix())); }, {{3, 3}}},
-      {"several_results", [](const Variables& x) { return Variables{x[0] + x[1], sum(x[0]), x[1]}; }, {{3}, {3}}},
+      {"inverse",
+       [](const Variables& x) { return one(inv(matmul(x[0], transpose(x[0])) + identity_matrix())); },
+       {{3, 3}}},
+      {"several_results",
+       [](const Variables& x) {
+         return Variables{x[0] + x[1], sum(x[0]), x[1]};
+       },
+       {{3}, {3}}},
       {"constant", [](const Variables&) { return one(Variable(ones({2}, Dtype::float64))); }, {{3}}},
-      {"in_place", [](const Variables& x) {
+      {"in_place",
+       [](const Variables& x) {
          const Array a = copy(x[0].data());
          slice(a, 0, 0, 1) += 2.0;
          const Array b = zeros({3}, Dtype::float64);
          b += x[0].data();
          return one(Variable(a) * Variable(b));
-       }, {{3}}},
+       },
+       {{3}}},
   };
   return all;
 }
@@ -142,7 +173,7 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
           for (const Variable& v : g)
             if (v) total = total ? total + sum(v * v) : sum(v * v);
           Variables all = g;
-          if (total && total.creator()) 
+          if (total && total.creator())
             for (const Variable& v : grad({total}, xs)) all.push_back(v);
           return all;
         };
@@ -218,7 +249,8 @@ BOOST_AUTO_TEST_CASE(derivatives_of_single_examples) {
 BOOST_AUTO_TEST_CASE(rows_of_a_jacobian) {
   const auto f = [](const Variable& v) { return v * sum(v * v); };
   const Variable x(spread({3}));
-  const Variable rows = vmap([&](const Variable& u) { return vjp(f, x, u).derivative; }, {.fallback = false})(identity_matrix());
+  const Variable rows =
+      vmap([&](const Variable& u) { return vjp(f, x, u).derivative; }, {.fallback = false})(identity_matrix());
   check_close(rows, jacobian(f, x));
 }
 
@@ -250,8 +282,7 @@ BOOST_AUTO_TEST_CASE(one_call_for_each_example) {
   const Variables g = grad({sum(y * y)}, {x, w}), e = grad({sum(expected * expected)}, {x, w});
   check_close(g[0], e[0]);
   check_close(g[1], e[1]);
-  const std::string message =
-      message_of<catena::RuntimeError>([&] { vmap(branches, {.fallback = false})(x); });
+  const std::string message = message_of<catena::RuntimeError>([&] { vmap(branches, {.fallback = false})(x); });
   BOOST_TEST(has(message, "reads values"), message);
   const Variable total(zeros({3}, Dtype::float64));
   const auto running = [&](const Variable& v) {
@@ -280,8 +311,12 @@ BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(spread({4, 3})), y(spread({5, 3}));
   const auto add = [](const Variable& a, const Variable& b) { return a + b; };
   BOOST_TEST(has(message_of<catena::ValueError>([&] { vmap(add)(x, y); }), "5 examples"));
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { vmap(add, {.in_axes = {0}})(x, x); }), "1 in_axes for 2 arguments"));
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { vmap(add, {.in_axes = {{}, {}}})(x, x); }), "no argument has a batch axis"));
+  BOOST_TEST(
+      has(message_of<catena::ValueError>([&] { vmap(add, {.in_axes = {0}})(x, x); }), "1 in_axes for 2 arguments"));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   vmap(add, {.in_axes = {{}, {}}})(x, x);
+                 }),
+                 "no argument has a batch axis"));
   BOOST_CHECK_THROW(vmap(add, {.in_axes = {2, 0}})(x, x), catena::IndexError);
   BOOST_CHECK_THROW(vmap(add, {.out_axis = 2})(x, x), catena::IndexError);
   BOOST_CHECK_THROW(vmap(add)(x(Slice(0, 0)), x(Slice(0, 0))), catena::ValueError);
@@ -292,7 +327,9 @@ BOOST_AUTO_TEST_CASE(errors) {
   const auto wrong = [](const Variable& v) { return matmul(v.reshape(1, 3), Variable(ones({2, 2}, Dtype::float64))); };
   BOOST_TEST(has(message_of<catena::Error>([&] { vmap(wrong)(x); }), "3"));
   const auto unequal = [](const Variable& v) { return v(Slice(0, v(0).item() > 0 ? 1 : 2)); };
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { vmap(unequal)(Variable(array<double>({1, 2, -1, 2}, {2, 2}))); }),
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   vmap(unequal)(Variable(array<double>({1, 2, -1, 2}, {2, 2})));
+                 }),
                  "for example 1"));
   Variable kept;
   vmap([&](const Variable& v) { return kept = v * 2; })(x);

@@ -59,7 +59,7 @@ template <class L> void check_same(L link, const Variables& batch, std::function
   const Variables by_vmap_first = losses.of(link, batch, false);  // initialises parameters
   const Variables expected = losses.one_by_one(link, batch);
   const Variables by_vmap = losses.of(link, batch, false);
-  BOOST_TEST(losses.calls == 1);
+  BOOST_TEST(losses.calls == (expected.empty() ? 0 : 1));  // nothing to compute without parameters
   const Variables by_rules = losses.of(link, batch, true);
   BOOST_TEST(losses.calls == 1);
   for (const Variables& g : {by_vmap_first, by_vmap, by_rules}) {
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(a_call_for_each_example) {
   const Variables g = losses.of(norm, {x}, false);
   BOOST_TEST(losses.calls == 4);
   for (std::size_t i = 0; i < g.size(); ++i) BOOST_TEST(same_bits(g[i].data(), expected[i].data()));
-  const auto scope = nn::test_mode();
+  const auto scope = autograd::train_mode(false);
   losses.of(norm, {x}, false);
   BOOST_TEST(losses.calls == 1);
 }
