@@ -4,6 +4,11 @@
 #include <mutex>
 #include <vector>
 
+#include <catena/autograd/backend/device_extension.h>
+#include <catena/autograd/backend/profile_extension.h>
+#include <catena/autograd/backend/random_extension.h>
+#include <catena/autograd/backend/stream_extension.h>
+
 namespace autograd::internal {
 
 using catena::check;
@@ -202,7 +207,17 @@ Array BatchBackend::view(const Array& a, const Shape& shape, const Strides& stri
   return a.backend().view(a, shape, strides, offset_bytes);
 }
 
-void* BatchBackend::find_extension(std::string_view name, Device) {
+// Devices, streams, profiles and generators are those of the inner backend; operations that it has beside the calls,
+// such as attention, are composed of calls.
+void* BatchBackend::find_extension(std::string_view name, Device device) {
+  const auto of_inner = [&]<class E>(const E*) {
+    const ScopedBackend outside = leave();
+    return static_cast<void*>(inner_->extension<E>(device));
+  };
+  if (name == DeviceExtension::kName) return of_inner(static_cast<const DeviceExtension*>(nullptr));
+  if (name == StreamExtension::kName) return of_inner(static_cast<const StreamExtension*>(nullptr));
+  if (name == ProfileExtension::kName) return of_inner(static_cast<const ProfileExtension*>(nullptr));
+  if (name == RandomExtension::kName) return of_inner(static_cast<const RandomExtension*>(nullptr));
   if (name == NnExtension::kName) {
     if (!nn_) nn_ = batch_nn_extension(*this);
     return static_cast<NnExtension*>(&*nn_);
