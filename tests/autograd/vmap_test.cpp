@@ -245,6 +245,32 @@ BOOST_AUTO_TEST_CASE(derivatives_of_single_examples) {
   for (int i = 0; i < 5; ++i) check_close(p[i], sum(h[i], {1}));
 }
 
+// PyTorch 2.15: vmap(grad(loss), (None, 0, 0))(W, x, t) and vmap(hessian(loss, 1), (None, 0, 0))(W, x, t).
+BOOST_AUTO_TEST_CASE(values_of_torch_func) {
+  const Variable W(array<double>({0.1, 0.2, 0.3, -0.4}, {2, 2})), x(array<double>({1, 2, -1, 0.5}, {2, 2}));
+  const Variable t(array<double>({0, 1, 0.5, 0.5}, {2, 2}));
+  const auto loss = [](const Variable& w, const Variable& v, const Variable& u) {
+    return sum(square(tanh(matmul(w, v.reshape(2, 1)).reshape(2)) - u));
+  };
+  const VmapOptions o{.in_axes = {std::nullopt, 0, 0}, .fallback = false};
+  const auto gradient = [&](const Variable& w, const Variable& v, const Variable& u) {
+    const Variable own = identity(w);
+    return grad({loss(own, v, u)}, {own})[0];
+  };
+  const Variable of_torch(array<double>({0.7268619813835873, 1.4537239627671745, -2.299757447315442, -4.599514894630884,
+                                         1.0, -0.5, 1.5133097143495147, -0.7566548571747573},
+                                        {2, 2, 2}));
+  check_close(vmap(gradient, o)(W, x, t), of_torch);
+  const auto second = [&](const Variable& w, const Variable& v, const Variable& u) {
+    return hessian([&](const Variable& at) { return loss(w, at, u); }, v);
+  };
+  const Variable hessians(
+      array<double>({-0.07431422782306862, 0.1179259467060839, 0.11792594670608386, -0.11955397639079383,
+                     0.005451257618856495, 0.059398323174858034, 0.05939832317485802, 0.05413556910018932},
+                    {2, 2, 2}));
+  check_close(vmap(second, o)(W, x, t), hessians);
+}
+
 // A Jacobian as one vmap of vjp over the rows of the identity matrix.
 BOOST_AUTO_TEST_CASE(rows_of_a_jacobian) {
   const auto f = [](const Variable& v) { return v * sum(v * v); };
