@@ -6,6 +6,7 @@
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
+#include <catena/autograd/checkpoint.h>
 #include <catena/autograd/computational_graph.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/control_flow.h>
@@ -19,6 +20,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/einsum.h>
+#include <catena/autograd/functions/extrema.h>
 #include <catena/autograd/functions/fft.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
@@ -36,7 +38,9 @@
 #include <catena/autograd/random_state.h>
 #include <catena/autograd/testing.h>
 #include <catena/autograd/trace.h>
+#include <catena/autograd/unbatched.h>
 #include <catena/autograd/variable.h>
+#include <catena/autograd/vmap.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/version.h>
 #include <catena/ndarray/ndarray.h>

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <catena/autograd/backend/scoped_backend.h>
 #include <catena/autograd/view.h>
 #include <catena/kernels/registry/families.h>
 
@@ -118,7 +119,9 @@ void copy_across(const Array& to, const Array& from) {
   assign(to, to.backend().from_host(bytes.data(), from.shape(), from.dtype(), to.device()));
 }
 
-bool same_backend(const Array& a, const Array& b) noexcept { return a->owner == b->owner; }
+bool same_backend(const Array& a, const Array& b) noexcept {
+  return a->owner == b->owner || internal::scoped_backend() != nullptr;
+}
 
 void check_same_device(std::string_view op, std::span<const Array> arrays) {
   const Array* first = nullptr;

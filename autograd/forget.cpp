@@ -1,14 +1,15 @@
 #include <catena/autograd/forget.h>
 
-#include <atomic>
 #include <unordered_set>
 
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
+#include <catena/autograd/captured.h>
 #include <catena/autograd/final_gradients.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/random_state.h>
+#include <catena/autograd/saved_products.h>
 #include <catena/autograd/variable_node.h>
 
 namespace autograd::internal {
@@ -38,12 +39,10 @@ class Recomputation {
  public:
   Recomputation(bool train, std::optional<Dtype> autocast)
       : modes_(modes()), saved_(modes_), autocast_(autocast.value_or(Dtype::bfloat16), autocast.has_value()) {
-    static std::atomic<std::uint32_t> count{0};
     modes_.enable_backprop = modes_.double_backprop = true;
     modes_.in_backward_rule = false;
     modes_.train = train;
-    do modes_.recomputation = count.fetch_add(1, std::memory_order_relaxed) + 1;
-    while (modes_.recomputation == 0);
+    modes_.recomputation = next_recomputation();
   }
   ~Recomputation() { modes_ = saved_; }
   Recomputation(const Recomputation&) = delete;
@@ -100,7 +99,11 @@ void accumulate(Variable leaf, const Variable& g) {
 // even if only captured variables have gradients.
 class Forget final : public FunctionNode {
  public:
-  Forget(Recompute func, Variable held) : func_(std::move(func)), train_(modes().train), held_(std::move(held)) {}
+  Forget(Recompute func, Variable held, const CheckpointPolicy& policy)
+      : func_(std::move(func)), train_(modes().train), held_(std::move(held)) {
+    if (policy.kind() != CheckpointPolicy::Kind::nothing)
+      saved_ = catena::Owned<SavedProducts>(new SavedProducts(policy));
+  }
   std::string label() const override { return "Forget"; }
 
   Arrays forward(const Arrays& in) override {
@@ -112,8 +115,7 @@ class Forget final : public FunctionNode {
     random_ = RandomState();
     const bool has_graph = modes().enable_backprop;
     const ModeScope no_graph = no_backprop_mode();
-    const Variables ys = func_(xs);
-    check_outputs(ys);
+    const Variables ys = call(xs, has_graph);
     Arrays out;
     for (const Variable& y : ys) out.push_back(y.data());
     random_.keep_what_changed();
@@ -133,10 +135,20 @@ class Forget final : public FunctionNode {
   bool allows_mixed_devices() const noexcept override { return true; }
 
  private:
-  Variables call_again(const Variables& xs) const {
-    const ReplayedRandom same_numbers(random_);
+  // `keeps`: the products that the policy chooses are kept.
+  Variables call(const Variables& xs, bool keeps) const {
+    std::optional<HookScope> hooked;
+    if (saved_ && (keeps || saved_->is_filled())) {
+      saved_->begin(keeps);
+      hooked.emplace(*saved_);
+    }
     const Variables ys = func_(xs);
     check_outputs(ys);
+    return ys;
+  }
+  Variables call_again(const Variables& xs) const {
+    const ReplayedRandom same_numbers(random_);
+    const Variables ys = call(xs, false);
     check<RuntimeError>(ys.size() == num_outputs(), kOp, "func returned ", num_outputs(), " outputs in forward and ",
                         ys.size(), " in backward");
     return ys;
@@ -214,19 +226,27 @@ class Forget final : public FunctionNode {
   const std::optional<Dtype> autocast_ = autocast_dtype();
   const Variable held_;
   RandomState random_;
+  catena::Owned<SavedProducts> saved_;  // null: nothing is kept
 };
 
 }  // namespace
 
 bool computes_again(const FunctionNode& f) noexcept { return dynamic_cast<const Forget*>(&f) != nullptr; }
 
-Variables forget(Recompute func, const Variables& xs) {
+Variables forget(Recompute func, const Variables& xs) { return forget(std::move(func), xs, CheckpointPolicy()); }
+
+Variables forget(Recompute func, const Variables& xs, const CheckpointPolicy& policy) {
+  if (policy.kind() == CheckpointPolicy::Kind::everything) {
+    const Variables ys = func(xs);
+    check_outputs(ys);
+    return ys;
+  }
   graph_mode_of(xs);  // throws for null inputs
   const Device device = xs.empty() ? Device() : xs[0].device();
   const Variable held(empty({0}, Dtype::float32, device), {.name = "captured"});
   Variables inputs = xs;
   inputs.push_back(held);
-  return apply_node<Forget>(inputs, std::move(func), held);
+  return apply_node<Forget>(inputs, std::move(func), held, policy);
 }
 
 }  // namespace autograd::internal

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <catena/autograd/array.h>
 #include <catena/kernels/base/index_key.h>
 
 namespace autograd::type_check {
@@ -69,7 +70,7 @@ double power(double a, double b) { return std::pow(a, b); }
 
 bool same_types(std::span<const Array> arrays) noexcept {
   for (const Array& a : arrays)
-    if (a->owner != arrays[0]->owner || a.device().kind != arrays[0].device().kind) return false;
+    if (!same_backend(a, arrays[0]) || a.device().kind != arrays[0].device().kind) return false;
   return true;
 }
 

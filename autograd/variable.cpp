@@ -37,7 +37,7 @@ void VariableNode::set_grad(const Variable& g, bool shared) {
 
 void check_grad(const FunctionNode* function, const Array& data, Dtype dtype, const Shape& shape, Device device,
                 const Array& grad) {
-  const bool other_backend = data && data->owner != grad->owner, other_device = device != grad.device();
+  const bool other_backend = data && !same_backend(data, grad), other_device = device != grad.device();
   if (!other_backend && !other_device && grad.dtype() == dtype && grad.shape() == shape) [[likely]]
     return;
   std::string detail;
@@ -211,7 +211,7 @@ void Variable::addgrad(const Variable& from) {
   if (source->grad == nullptr) return;
   VariableNode* n = checked().root();
   Array g = source->grad->data;
-  const bool foreign = g->owner != data()->owner || g.device() != data().device();
+  const bool foreign = !same_backend(g, data()) || g.device() != data().device();
   if (foreign || n->grad == nullptr) {
     const Array own = empty_like(data());
     copy_across(own, g);

@@ -1,6 +1,5 @@
 #include <catena/nn/checkpoint.h>
 
-#include <catena/autograd/forget.h>
 #include <catena/nn/link_hook.h>
 
 namespace nn {
@@ -43,7 +42,9 @@ Variable checkpoint_sequential(const Sequential& links, const Variable& x, const
   for (const std::int64_t last : ends_of(links, o)) {
     const bool is_last = last == static_cast<std::int64_t>(links.size());
     if (is_last) y = part_of(links, first, last, y);
-    else y = autograd::forget([&links, first, last](const Variable& v) { return part_of(links, first, last, v); }, y);
+    else
+      y = autograd::checkpoint([&links, first, last](const Variable& v) { return part_of(links, first, last, v); },
+                               {.policy = o.policy})(y);
     first = last;
   }
   return y;

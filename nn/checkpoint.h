@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include <catena/autograd/checkpoint.h>
 #include <catena/autograd/forget.h>
 #include <catena/kernels/base/function.h>
 #include <catena/nn/sequential.h>
@@ -22,6 +23,9 @@ struct CheckpointOptions {
   int segments = 1;
   // In place of `segments`: says of each element, by its index, whether its result is kept. A part ends there.
   catena::Function<bool(std::int64_t index, const Sequential::Element& element)> keep = {};
+  // What is kept of the values within the parts: autograd::checkpoint_policies::dots_saveable keeps the products of
+  // links, so that backward computes only the rest again.
+  autograd::CheckpointPolicy policy = {};
 };
 
 // Returns links(x), of which backward computes each part again (autograd::forget), except for the last one, whose

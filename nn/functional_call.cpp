@@ -4,6 +4,7 @@
 #include <string>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/vmap.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_parameters.h>
 
@@ -66,27 +67,21 @@ Variables per_example_grads(Link& link, const catena::Function<Variable(const Va
   for (const Variable& x : batch)
     check<ValueError>(x && x.ndim() > 0 && x.shape(0) == count, "per_example_grads",
                       "the arguments have different numbers of examples");
-  std::vector<Variables> rows;
-  Variables parameters;
-  for (std::int64_t i = 0; i < count; ++i) {
-    Variables example;
-    for (const Variable& x : batch)
-      example.push_back(Variable(autograd::slice(x.data(), 0, i, i + 1), {.requires_grad = false}));
+  if (link.params().empty()) return {};
+  const auto gradients = [&](const Variables& example) {
+    Variables rows;
+    for (const Variable& x : example)
+      rows.push_back(Variable(autograd::expand_dims(x.data(), 0), {.requires_grad = false}));
     const auto graph = autograd::force_backprop_mode();
-    const Variable y = loss(example);
-    if (i == 0) {  // the first call may have initialised parameters
-      parameters = link.params();
-      rows.resize(parameters.size());
-    }
-    const Variables g = autograd::grad({y}, parameters);
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      const autograd::Array one = g[k] ? g[k].data() : autograd::zeros_like(parameters[k].data());
-      rows[k].push_back(autograd::expand_dims(Variable(one), 0));
-    }
-  }
-  Variables result;
-  for (const Variables& of_parameter : rows) result.push_back(Variable(autograd::concat(of_parameter, 0).data()));
-  return result;
+    const Variable y = loss(rows);
+    const Variables parameters = link.params();  // the call may have initialised some
+    Variables g = autograd::grad({y}, parameters);
+    for (std::size_t k = 0; k < parameters.size(); ++k)
+      g[k] = Variable(g[k] ? g[k].data() : autograd::zeros_like(parameters[k].data()));
+    return g;
+  };
+  const auto no_graph = autograd::no_backprop_mode();
+  return autograd::vmap(gradients)(batch);
 } catch (...) {
   catena::rethrow_standard("per_example_grads");
 }

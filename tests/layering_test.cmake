@@ -40,7 +40,8 @@ set(folders
   "ndarray/tools||kernels/base ndarray/compile ndarray/cuda/compiler ndarray/cuda/plans"
 
   "autograd/backend|kernels/base kernels/registry|"
-  "autograd|kernels/base kernels/registry autograd/backend|autograd/functions autograd/nn_extension"
+  "autograd|kernels/base kernels/registry autograd/backend|autograd/batching autograd/functions autograd/nn_extension"
+  "autograd/batching|kernels/base kernels/registry autograd autograd/backend autograd/nn_extension autograd/linalg_extension|"
   "autograd/functions|kernels/base kernels/registry autograd|autograd/backend autograd/nn_extension autograd/linalg_extension"
   "autograd/nn_extension|kernels/base autograd/backend|kernels/registry autograd"
   "autograd/linalg_extension|kernels/base autograd/backend|autograd"

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
+#include <catena/autograd/backend/scoped_backend.h>
 
 namespace autograd {
 
@@ -37,8 +38,30 @@ void execute_each_position(Backend& backend, const catena::call::Recurrence& cal
 
 void* Backend::find_extension(std::string_view, Device) { return nullptr; }
 
+namespace internal {
+namespace {
+
+std::atomic<int> scopes{0};  // of all threads: without one, the variable of the thread is not read
+constinit thread_local Backend* scoped = nullptr;
+
+}  // namespace
+
+ScopedBackend::ScopedBackend(Backend* backend) noexcept : before_(scoped) {
+  scopes.fetch_add(1, std::memory_order_relaxed);
+  scoped = backend;
+}
+ScopedBackend::~ScopedBackend() {
+  scoped = before_;
+  scopes.fetch_sub(1, std::memory_order_relaxed);
+}
+Backend* scoped_backend() noexcept { return scopes.load(std::memory_order_relaxed) == 0 ? nullptr : scoped; }
+
+}  // namespace internal
+
 Backend& Array::backend() const {
   catena::check<catena::ValueError>(h_ != nullptr, "Array", "a null array has no backend");
+  if (Backend* const scoped = internal::scoped_backend()) [[unlikely]]
+    return *scoped;
   void* const framework = h_->owner->framework.load(catena::MemoryOrder::acquire);
   catena::check<catena::RuntimeError>(framework != nullptr, "Array", "nothing adapts arrays made by ", h_->owner->name,
                                       "; include catena.h or link the adapter of that library");
@@ -54,6 +77,8 @@ std::atomic<BackendFactory> default_factory{nullptr};
 void set_default_backend(BackendFactory factory) noexcept { default_factory.store(factory, std::memory_order_release); }
 
 Backend& default_backend() {
+  if (Backend* const scoped = internal::scoped_backend()) [[unlikely]]
+    return *scoped;
   const BackendFactory factory = default_factory.load(std::memory_order_acquire);
   catena::check<catena::RuntimeError>(
       factory != nullptr, "default_backend",

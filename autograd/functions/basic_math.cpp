@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include <catena/autograd/array.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
@@ -122,7 +123,7 @@ Variable constant_operand(const Constant& c, const Variable& x) {
   catena::check<catena::ValueError>(c.is_array(), "_ @ C", "the constant must be an array, not the number ",
                                     c.scalar());
   const Array& a = c.array();
-  catena::check<catena::TypeError>(a->owner == x.data()->owner && a.device() == x.device(), "_ @ C",
+  catena::check<catena::TypeError>(same_backend(a, x.data()) && a.device() == x.device(), "_ @ C",
                                    "the variable lives on ", x.device(), ", the constant array on ", a.device());
   return Variable(astype(a, x.dtype()), {.volatile_ = AUTO, .requires_grad = false});
 }

@@ -220,7 +220,7 @@ Constant converted(const char* op, const Constant& c, const Variable& x) {
   const Array& data = x.data();
   if (!c.is_array()) return as_dtype(c.scalar(), data.dtype());
   const Array& a = c.array();
-  catena::check<catena::TypeError>(a->owner == data->owner && a.device() == data.device(), op, "the variable lives on ",
+  catena::check<catena::TypeError>(same_backend(a, data) && a.device() == data.device(), op, "the variable lives on ",
                                    data.device(), " (", data.backend().name(), "), the constant array on ", a.device(),
                                    " (", a.backend().name(), ")");
   catena::check<catena::ValueError>(catena::broadcasts_to(a.shape(), data.shape()), op,

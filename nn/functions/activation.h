@@ -146,5 +146,9 @@ CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& opti
 inline constexpr SoftmaxFunction<internal::softmax> softmax;
 inline constexpr SoftmaxFunction<internal::log_softmax> log_softmax;
 CATENA_EXPORT Variable softmin(const Variable& x, int axis = 1);  // softmax(-x)
+// The point of the simplex (elements of at least 0 whose sum along the axis is 1) that is nearest to x: max(x - t, 0)
+// with the t for which the sum is 1 (Martins and Astudillo 2016). Small elements become 0. TypeError for x that is not
+// floating, IndexError for an axis that x does not have.
+CATENA_EXPORT Variable sparsemax(const Variable& x, int axis = 1);
 
 }  // namespace nn

@@ -88,7 +88,8 @@ struct SamplerOptions {
   bool align_corners = true;  // -1 and 1 are the centres of the first and the last pixel; else their outer edges
 };
 // Interpolation of x (B, C, H, W) at the points of grid (B, 2, oH, oW), component 0 horizontal; pixels outside of x are
-// 0. -> (B, C, oH, oW). At a pixel the derivative is that of the cell to the right of it and below. InvalidType for
+// 0. -> (B, C, oH, oW). Of volumes (B, C, D, H, W) at points (B, 3, oD, oH, oW), whose components are along W, H and D,
+// -> (B, C, oD, oH, oW). At a pixel the derivative is that of the cell to the right of it and below. InvalidType for
 // other shapes and unequal dtypes; ValueError for other modes. The defaults are Chainer's; PyTorch's grid_sample has
 // align_corners = false and grids (B, oH, oW, 2).
 CATENA_EXPORT Variable spatial_transformer_sampler(const Variable& x, const Variable& grid,

@@ -6,9 +6,9 @@
 namespace nn {
 
 struct PerExampleOptions {
-  // false: a pass for each example. true: losses(batch) is called once with the whole batch and returns one loss for
-  // each example, (N,), which must not depend on the other examples. The gradients of the parameters are then products
-  // over the examples, as torch.func.vmap(grad(f)) computes them.
+  // false: autograd::vmap of the gradient of one example. true: losses(batch) is called once with the whole batch and
+  // returns one loss for each example, (N,), which must not depend on the other examples. The gradients of the
+  // parameters are then products over the examples, by a rule for each link.
   bool vectorized = false;
 };
 
@@ -24,7 +24,7 @@ struct PerExampleOptions {
 // network whose parameters all belong to these links, among them LSTM, GRU and MultiHeadAttention with one projection
 // of queries, keys and values. Each is called by its operator(), with the examples along axis 0. For other networks,
 // and if the gradients of the examples do not add up to that of the batch, as where a weight is also used outside of
-// its link, the function makes a pass for each example as without the option. ValueError if losses(batch) has another
+// its link, the function computes as without the option. ValueError if losses(batch) has another
 // shape than (N,).
 CATENA_EXPORT Variables per_example_grads(Link& link, const catena::Function<Variable(const Variables&)>& losses,
                                           const Variables& batch, const PerExampleOptions& options);

@@ -1,4 +1,4 @@
-"""The cases of benchmarks/cases/derivatives.cpp and language_model.cpp in PyTorch."""
+"""The cases of benchmarks/cases/derivatives.cpp, per_example.cpp and language_model.cpp in PyTorch."""
 import math
 
 import torch
@@ -99,6 +99,39 @@ def interpolate(p):
                    lambda x: F.interpolate(x, (p["to"], p["to"]), mode="bilinear"))
 
 
+def per_example(make_model):
+    """vmap of the gradient of one example; the gradients in the order of the layers, the weights before the biases."""
+    def setup(p):
+        model = make_model(p).to(device)
+        parameters = {name: v.detach() for name, v in model.named_parameters()}
+
+        def loss(values, x, t):
+            return F.cross_entropy(torch.func.functional_call(model, values, (x[None],)), t[None])
+        gradients = torch.func.vmap(torch.func.grad(loss), (None, 0, 0))
+
+        def batch(seed):
+            return uniform((p["batch"], 784), 2 * seed), labels(p["batch"], 2 * seed + 1, 10)
+
+        def step(xt):
+            return gradients(parameters, *xt)
+        return Case(rotating(p, batch, step), result=lambda: joined(*step(batch(0)).values()))
+    return {"default": setup}
+
+
+def per_example_mlp(p):
+    n = p["units"]
+    sizes = (784, n), (n, n), (n, 10)
+    layers = [initialize(torch.nn.Linear(*size), 1000 + i) for i, size in enumerate(sizes)]
+    return torch.nn.Sequential(layers[0], torch.nn.ReLU(), layers[1], torch.nn.ReLU(), layers[2])
+
+
+def per_example_cnn(p):
+    layers = torch.nn.Conv2d(1, 16, 5), torch.nn.Conv2d(16, 32, 5), torch.nn.Linear(512, 10)
+    conv1, conv2, fc = (initialize(layer, 1000 + i) for i, layer in enumerate(layers))
+    return torch.nn.Sequential(torch.nn.Unflatten(1, (1, 28, 28)), conv1, torch.nn.ReLU(), torch.nn.MaxPool2d(2), conv2,
+                               torch.nn.ReLU(), torch.nn.MaxPool2d(2), torch.nn.Flatten(), fc)
+
+
 class LanguageModel(torch.nn.Module):
     def __init__(self, p):
         super().__init__()
@@ -148,5 +181,7 @@ table = {
     "linalg/solve_backward": {"default": solve},
     "numerics/einsum_backward": {"default": einsum},
     "convolution/interpolate_backward": {"default": interpolate},
+    **{f"per_example/{kind}": per_example(model) for name, model in (("mlp", per_example_mlp), ("cnn", per_example_cnn))
+       for kind in (name, f"{name}_vmap")},
     "training/transformer": best_of(transformer),
 }

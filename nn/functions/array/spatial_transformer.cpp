@@ -118,15 +118,37 @@ Array internal::numbers_of_images(const Variable& x, int ones) {
   return autograd::reshape(autograd::arange(x.shape(0), Dtype::int64, x.device()), shape);
 }
 
+namespace {
+
+// The elements of volumes x (B, C, D, H, W) at points (B, oD, oH, oW), given by their places along W, H and D.
+Variable at_points_of_volume(const Variable& x, const Variable& u, const Variable& v, const Variable& w, bool nearest) {
+  const Variable padded = pad(x, {{0, 0}, {0, 0}, {1, 1}, {1, 1}, {1, 1}});
+  const Array image = internal::numbers_of_images(x, 3);
+  const auto voxels = [&](const Array& plane, const Array& line, const Array& column) {
+    return get_item(padded, {image, Slice(), plane, line, column});
+  };
+  if (nearest) return voxels(nearest_of(w, x.shape(2)), nearest_of(v, x.shape(3)), nearest_of(u, x.shape(4)));
+  const Place plane = place_of(w, x.shape(2)), line = place_of(v, x.shape(3)), column = place_of(u, x.shape(4));
+  const auto row = [&](int behind, int below) {
+    const auto at = [&](int right) { return voxels(plane.low + behind, line.low + below, column.low + right); };
+    return at(0) * (1 - column.above) + at(1) * column.above;
+  };
+  const auto image_at = [&](int behind) { return row(behind, 0) * (1 - line.above) + row(behind, 1) * line.above; };
+  return image_at(0) * (1 - plane.above) + image_at(1) * plane.above;
+}
+
+}  // namespace
+
 Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, const SamplerOptions& o) {
   constexpr const char* op = "spatial_transformer_sampler";
+  const int axes = x && x.ndim() == 5 ? 3 : 2;
   autograd::internal::check_input_types(
       "SpatialTransformerSampler", {x, grid},
-      [](const TypeInfoTuple& in_types) {
+      [axes](const TypeInfoTuple& in_types) {
         using namespace autograd::type_check;
         const auto image = in_types[0], points = in_types[1];
-        expect(image.dtype.kind() == 'f', points.dtype == image.dtype, image.ndim == 4, points.ndim == 4,
-               points.shape[1] == 2, image.shape[0] == points.shape[0]);
+        expect(image.dtype.kind() == 'f', points.dtype == image.dtype, image.ndim == axes + 2, points.ndim == axes + 2,
+               points.shape[1] == axes, image.shape[0] == points.shape[0]);
       },
       "x grid");
   catena::check<catena::ValueError>(o.mode == "bilinear" || o.mode == "nearest", op, "mode is \"", o.mode,
@@ -137,8 +159,12 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, co
   // Coordinates and sums of 16-bit floats are computed in float32.
   if (is_narrow(x))
     return cast(spatial_transformer_sampler(cast(x, Dtype::float32), cast(grid, Dtype::float32), o), x.dtype());
-  const Variable u = pixels_of(get_item(grid, {Slice(), 0}), x.shape(3), o),
-                 v = pixels_of(get_item(grid, {Slice(), 1}), x.shape(2), o);
+  const Variable u = pixels_of(get_item(grid, {Slice(), 0}), x.shape(axes + 1), o),
+                 v = pixels_of(get_item(grid, {Slice(), 1}), x.shape(axes), o);
+  if (axes == 3) {
+    const Variable w = pixels_of(get_item(grid, {Slice(), 2}), x.shape(2), o);
+    return transpose(at_points_of_volume(x, u, v, w, o.mode == "nearest"), {0, 4, 1, 2, 3});
+  }
   const internal::PointSampler sampler(x);
   const Array image = internal::numbers_of_images(x, 2);
   const Variable y =

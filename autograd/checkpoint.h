@@ -1,0 +1,65 @@
+// checkpoint: forget() as a function of functions, with a policy that says which results are kept.
+//
+//   auto block = autograd::checkpoint(f, {.policy = autograd::checkpoint_policies::dots_saveable});
+//   Variable y = block(x);                       // backward computes f again, but none of its matrix products
+//
+// What forget.h says about f holds here. The policies have the names of jax.checkpoint_policies; PyTorch calls this
+// selective checkpointing.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+
+#include <catena/autograd/transformed.h>
+#include <catena/kernels/base/function.h>
+
+namespace autograd {
+
+// Which results of a function are kept for its second call, in backward. Results of matrix products and convolutions
+// (linear, matmul, einsum and the like, and the convolutions of networks) can be kept; everything else is computed
+// again. Of a product with a bias, the product is kept.
+class CATENA_EXPORT CheckpointPolicy {
+ public:
+  using Chooses = catena::Function<bool(std::string_view label)>;
+  enum class Kind : std::uint8_t { nothing, chosen, everything };
+
+  CheckpointPolicy(Kind kind = Kind::nothing);
+  // Keeps the results of those functions of products for whose label `chooses` returns true: "LinearFunction",
+  // "Convolution2DFunction", "MatMul", as graphs show them.
+  CheckpointPolicy(Chooses chooses);
+
+  Kind kind() const noexcept { return kind_; }
+  bool keeps(std::string_view label) const { return kind_ == Kind::chosen && (!chooses_ || chooses_(label)); }
+
+ private:
+  Kind kind_;
+  Chooses chooses_;
+};
+
+namespace checkpoint_policies {
+inline constexpr CheckpointPolicy::Kind nothing_saveable = CheckpointPolicy::Kind::nothing;
+inline constexpr CheckpointPolicy::Kind dots_saveable = CheckpointPolicy::Kind::chosen;  // of all products
+inline constexpr CheckpointPolicy::Kind everything_saveable = CheckpointPolicy::Kind::everything;
+// The products of functions with these labels.
+CATENA_EXPORT CheckpointPolicy save_only_these_labels(std::initializer_list<std::string_view> labels);
+}  // namespace checkpoint_policies
+
+struct ForgetOptions {
+  CheckpointPolicy policy = {};
+};
+
+namespace internal {
+CATENA_EXPORT Variables forget(catena::Function<Variables(const Variables&)> func, const Variables& xs,
+                               const CheckpointPolicy& policy);
+}
+
+// Returns a function with the arguments and results of f that keeps of its intermediate values what the policy says.
+// With everything_saveable it calls f and keeps all that derivatives need; otherwise it is forget() of f.
+template <class F> auto checkpoint(F&& f, const ForgetOptions& options = {}) {
+  return internal::transformed(std::forward<F>(f), [policy = options.policy](auto func, const Variables& xs) {
+    return internal::forget(std::move(func), xs, policy);
+  });
+}
+
+}  // namespace autograd

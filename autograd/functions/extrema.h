@@ -1,0 +1,15 @@
+// Greatest and smallest elements whose gradient is divided among equal elements.
+#pragma once
+
+#include <catena/autograd/variable.h>
+
+namespace autograd {
+
+// The greatest and the smallest element along the axes, of all elements for {}. If several elements are equal to the
+// result, each has an equal share of its gradient, as with PyTorch's amax and amin; each has the whole gradient with
+// max and min of functions/reduction.h. If the result is NaN, the elements that are NaN share it. InvalidType for a
+// dtype that is not floating, ValueError for an axis that x does not have and if there are no elements.
+CATENA_EXPORT Variable amax(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+CATENA_EXPORT Variable amin(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+
+}  // namespace autograd

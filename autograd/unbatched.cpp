@@ -1,0 +1,11 @@
+#include <catena/autograd/unbatched.h>
+
+#include <catena/autograd/backend/scoped_backend.h>
+
+namespace autograd {
+
+Unbatched::Unbatched()
+    : scope_(internal::scoped_backend() == nullptr ? nullptr : new internal::ScopedBackend(nullptr)) {}
+Unbatched::~Unbatched() = default;
+
+}  // namespace autograd
