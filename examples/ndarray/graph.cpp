@@ -1,4 +1,5 @@
 // A graph as a list of edges: names to numbers, degrees, connected parts, distances, and PageRank.
+// writes: graph.png
 // prints: 9 towns, 2 parts
 // prints: first of the ranking: Bern
 #include <cmath>
@@ -9,6 +10,8 @@
 
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/sparse/sparse.h>
+
+#include "picture.h"
 
 namespace {
 
@@ -60,4 +63,15 @@ int main() {
   const auto [values, vectors] = nd::linalg::eig(walk);
   const nd::Array vector = nd::real(vectors(nd::_, nd::argmax(nd::real(values))));
   check(bool(nd::allclose(vector / vector.sum(), rank)), "both methods agree");
+
+  // The towns on their places, as discs whose area is the rank; each part has a colour.
+  const nd::Array east{7.6, 7.4, 9.5, 6.1, 7.9, 7.6, 8.5, 9.9, 10.4},
+      north{47.6, 46.9, 46.9, 46.2, 47.3, 46.7, 47.2, 45.9, 46.1};
+  Picture map{480, 320, 5.7, 10.8, 45.5, 48};
+  for (std::int64_t k = 0; k < edges.shape(0); ++k)
+    map.line(east(edges(k)), north(edges(k)), nd::array({150., 150., 150.}));
+  for (std::int64_t k = 0; k < n; ++k)
+    map.points(east(k), north(k), int(part(k)) == 0 ? nd::array({30., 90., 200.}) : nd::array({230., 150., 20.}),
+               int(70 * std::sqrt(double(rank(k)))));
+  map.write("graph.png");
 }

@@ -1,13 +1,13 @@
 // Filters of images with windows of an array: a median removes single wrong pixels, a Gaussian blurs, differences find
 // edges. The picture is drawn by formulas, so that the errors of the filters are known.
-// writes: disturbed.pgm median.pgm edges.pgm
+// writes: filters.png
 // prints: wrong pixels: error 3[0-9][.][0-9]*; after the median 3[.][0-9]*, after the Gaussian [0-9.]*
 #include <cstdlib>
-#include <fstream>
 #include <iostream>
-#include <string>
 
 #include <catena/ndarray/ndarray.h>
+
+#include "picture.h"
 
 namespace {
 
@@ -15,14 +15,6 @@ void check(bool condition, const char* what) {
   if (condition) return;
   std::cerr << "wrong: " << what << "\n";
   std::exit(1);
-}
-
-// A grey picture, 0 to 255, as a PGM file.
-void write_picture(const std::string& path, const nd::Array& image) {
-  std::ofstream file(path, std::ios::binary);
-  file << "P5\n" << image.shape(1) << " " << image.shape(0) << "\n255\n";
-  nd::clip(image, 0, 255).astype(nd::uint8).tofile(file);
-  check(file.good(), "the picture is written");
 }
 
 // The windows of n x n pixels around every pixel: an array of rank 4, a view of the padded image.
@@ -60,7 +52,7 @@ int main() {
   const nd::Array circle = nd::abs(distance - 20) < 1.5, inside = distance < 16;
   check(double(edges(circle).mean()) > 20 * double(edges(inside).mean()) + 10, "edges lie on the circle");
 
-  write_picture("disturbed.pgm", disturbed);
-  write_picture("median.pgm", median);
-  write_picture("edges.pgm", edges * 2);
+  // The disturbed picture, the Gaussian, the median and its edges, beside each other.
+  const nd::Array gap = nd::full({n, 8}, 255.);
+  write_png("filters.png", nd::hstack({disturbed, gap, gauss, gap, median, gap, 2 * edges}).repeat(2, 0).repeat(2, 1));
 }

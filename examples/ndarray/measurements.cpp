@@ -1,13 +1,16 @@
 // A table with missing numbers: reading, means without them, groups, quantiles, correlations, a straight line, and a
 // report that is written.
-// writes: measured.csv report.csv
+// writes: measured.csv report.csv measured.png
 // prints: 300 rows, [1-9][0-9]* numbers missing
 // prints: heat grows by 0[.][45][0-9]* a degree
 #include <cmath>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 #include <catena/ndarray/ndarray.h>
+
+#include "picture.h"
 
 namespace {
 
@@ -53,6 +56,17 @@ int main() {
   const double correlation = double(nd::corrcoef(temperature, heat)(0, 1));
   std::cout << "heat grows by " << double(line(0)) << " a degree; correlation " << correlation << "\n";
   check(std::abs(double(line(0)) - 0.5) < 0.05 && correlation > 0.9, "the line of which the table was made");
+
+  // Points of the stations, the line, and the histogram on the lower edge.
+  Picture picture{640, 400, 0, 35, -2, 18};
+  const std::vector<nd::Array> colours{nd::array({30., 90., 200.}), nd::array({230., 150., 20.}),
+                                       nd::array({40., 150., 70.})};
+  const nd::Array outline = nd::repeat(counts, 2) / (counts.max() / 4.) - 2;
+  picture.line(nd::repeat(edges, 2)(nd::Slice(1, -1)), outline, nd::array({190., 190., 190.}));
+  for (std::int64_t k = 0; k < 3; ++k)
+    picture.points(temperature(station == k), heat(station == k), colours[std::size_t(k)]);
+  picture.line({0., 35.}, nd::polyval(line, {0., 35.}), nd::array({210., 50., 40.}));
+  picture.write("measured.png");
 
   nd::savetxt("report.csv", nd::stack({nd::arange(3), means}, {.axis = 1}),
               {.fmt = {"%d", "%.2f"}, .delimiter = ",", .header = "station,mean"});

@@ -1,5 +1,6 @@
 // Two tones in noise: their frequencies from the spectrum, a filter that keeps one of them, and the speed of a tone
 // from its unwrapped phase.
+// writes: spectrum.png
 // prints: tones at 50 and 120 Hz
 // prints: the filtered signal differs from the tone of 50 Hz by 0[.]0[0-9]*
 #include <cmath>
@@ -8,6 +9,8 @@
 #include <iostream>
 
 #include <catena/ndarray/ndarray.h>
+
+#include "picture.h"
 
 namespace {
 
@@ -45,6 +48,22 @@ int main() {
   const double error = double(nd::sqrt(nd::square((filtered - low)(middle)).mean()));
   std::cout << "the filtered signal differs from the tone of 50 Hz by " << error << "\n";
   check(error < 0.1, "the tone of 120 Hz and most of the noise are gone");
+
+  // Above, a tenth of a second of the signal, with what the filter keeps; below, the spectrum up to 200 Hz in decibels.
+  const nd::Array grey = nd::array({200., 200., 200.}), blue = nd::array({30., 90., 200.}),
+                  red = nd::array({210., 50., 40.});
+  Picture above{640, 200, 0.5, 0.6, -2.2, 2.2}, below{640, 200, 0, 200, -70, 5};
+  const nd::Slice shown(500, 601), heard({}, 401);
+  above.line({0.5, 0.6}, {0., 0.}, grey, 1);
+  above.line(t(shown), signal(shown), grey);
+  above.line(t(shown), filtered(shown), blue);
+  const nd::Array decibels = nd::maximum(10 * nd::log10(power / power.max()), -70);
+  for (const double at : {50., 100., 150.}) below.line({at, at}, {-70., 5.}, grey, 1);
+  below.line(frequency(heard), decibels(heard), blue, 2);
+  below.points(tones, nd::interp(tones, frequency, decibels), red, 12);
+  above.pixels = nd::concatenate({above.pixels, below.pixels});
+  above.height += below.height;
+  above.write("spectrum.png");
 
   // The analytic signal has no negative frequencies. Its phase grows by 2 pi 50 in a second.
   const nd::Array spectrum = nd::fft::fft(filtered);

@@ -1,13 +1,17 @@
 // Damped vibrations of a chain of masses: the complex eigenvalues of a matrix that is not symmetric say how fast each
 // vibration swings and decays, and the exponential of the matrix moves the chain in time.
+// writes: vibrations.png
 // prints: 12 eigenvalues, all decay
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <cstdlib>
 #include <iostream>
+#include <vector>
 
 #include <catena/ndarray/ndarray.h>
+
+#include "picture.h"
 
 namespace {
 
@@ -45,7 +49,8 @@ int main() {
   nd::Array state = nd::zeros(2 * n);
   state(0) = 1;
   const nd::Array start = state.copy(), step = nd::linalg::expm(0.1 * A);
-  for (int i = 0; i < 200; ++i) state = nd::dot(step, state);
+  std::vector<nd::Array> states{start};
+  for (int i = 0; i < 200; ++i) states.push_back(state = nd::dot(step, state));
   const nd::Array parts = nd::linalg::solve(vectors, start.astype(nd::complex128));
   const nd::Array grown = nd::exp(20. * values.real()) * parts;  // sizes; the phases follow
   const nd::Array phase = 20. * values.imag();
@@ -59,4 +64,14 @@ int main() {
   };
   std::cout << "energy " << energy(start) << " before, " << energy(state) << " after 20 seconds\n";
   check(energy(state) < energy(start), "energy is lost");
+
+  // The place of each mass in 20 seconds; the first one is above.
+  const nd::Array time = nd::arange(201.) / 10, history = nd::stack(states);  // (201, 2 n)
+  Picture picture{640, 480, 0, 20, 0.2, n + 1.2};
+  for (std::int64_t i = 0; i < n; ++i) {
+    const double rest = double(n - i);
+    picture.line({0., 20.}, {rest, rest}, nd::array({200., 200., 200.}), 1);
+    picture.line(time, rest + history(nd::_, i), nd::array({30. + 35. * double(i), 90., 200. - 30. * double(i)}));
+  }
+  picture.write("vibrations.png");
 }
