@@ -180,9 +180,12 @@ std::string with_names(const std::string& expect, std::string_view names) {
 
 [[noreturn]] void fail_types(const catena::InvalidType& e, std::string_view label,
                              const type_check::TypeInfoTuple& types, std::string_view names) {
-  throw catena::InvalidType(
-      with_names(e.expect(), names), e.actual(),
-      catena::concat("Invalid operation is performed in: ", label, " (Forward)", cure_of(e, types, names), "\n\n"));
+  const std::string expect = with_names(e.expect(), names),
+                    prefix = catena::concat("Invalid operation is performed in: ", label, " (Forward)",
+                                            cure_of(e, types, names), "\n\n");
+  if (const auto* axis = dynamic_cast<const catena::InvalidAxis*>(&e))
+    throw catena::InvalidAxis(expect, e.actual(), axis->axis(), axis->ndim(), prefix);
+  throw catena::InvalidType(expect, e.actual(), prefix);
 }
 }  // namespace
 
@@ -211,13 +214,17 @@ void check_input_types(std::string_view label, const Variables& inputs,
   }
 }
 
-void expect_axes(const type_check::TypeInfoTuple& in_types, const Axes& axes) {
+void expect_axes(const type_check::TypeInfoTuple& in_types, const Axes& axes, bool adds_one) {
   using namespace type_check;
-  for (const std::int64_t a : axes.values()) {
-    const auto axis = variable(a, "axis");
-    if (a >= 0) expect(axis < in_types[0].ndim);
-    else expect(-in_types[0].ndim <= axis);
-  }
+  for (const std::int64_t a : axes.values()) try {
+      const auto axis = variable(a, "axis");
+      if (a >= 0 && adds_one) expect(axis <= in_types[0].ndim);
+      else if (a >= 0) expect(axis < in_types[0].ndim);
+      else if (adds_one) expect(-in_types[0].ndim - 1 <= axis);
+      else expect(-in_types[0].ndim <= axis);
+    } catch (const catena::InvalidType& e) {
+      throw catena::InvalidAxis(e.expect(), e.actual(), a, in_types.shape(0).size() + adds_one);
+    }
 }
 
 }  // namespace internal

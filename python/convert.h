@@ -28,11 +28,6 @@ struct DtypeObject {
   Dtype value;
 };
 
-// catena.AxisError, which is a ValueError and an IndexError as in NumPy.
-struct AxisError : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
 struct Like {  // anything that becomes an array: arrays, buffers, objects with __dlpack__, nested lists, numbers
   Array array;
   operator const Array&() const { return array; }

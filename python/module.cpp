@@ -14,8 +14,11 @@ void translate(std::exception_ptr p) {
   const auto set = [](PyObject* type, const std::exception& e) { PyErr_SetString(type, e.what()); };
   try {
     std::rethrow_exception(p);
-  } catch (const AxisError& e) {
-    set(axis_error, e);
+  } catch (const catena::AxisError& e) {
+    const py::object error = py::reinterpret_borrow<py::object>(axis_error)(e.what());
+    error.attr("axis") = e.axis();
+    error.attr("ndim") = e.ndim();
+    PyErr_SetObject(axis_error, error.ptr());
   } catch (const catena::OverflowError& e) {
     set(PyExc_OverflowError, e);
   } catch (const catena::ValueError& e) {

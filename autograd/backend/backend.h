@@ -65,9 +65,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef, public catena::ArrayMember
   const Strides& strides() const noexcept { return h_->strides; }
   int ndim() const noexcept { return h_->shape.size(); }
   // A negative axis counts from the end; IndexError for one out of range.
-  std::int64_t shape(int axis) const {
-    return h_->shape[catena::normalize_axis<catena::IndexError>("shape", axis, ndim())];
-  }
+  std::int64_t shape(int axis) const { return h_->shape[catena::normalize_axis("shape", axis, ndim())]; }
   std::int64_t size() const noexcept { return h_->size; }
   Dtype dtype() const noexcept { return h_->dtype; }
   Device device() const noexcept { return h_->device; }

@@ -1,6 +1,6 @@
 // Differentiable functions that move elements: shapes and axes, indexing, joining and splitting, repeating, padding,
 // sorting, copies between devices; and running sums and products. They take any dtype unless a comment says otherwise.
-// Negative axes count from the end; InvalidType for an axis out of range.
+// Negative axes count from the end; InvalidAxis, an InvalidType and an AxisError, for an axis out of range.
 #pragma once
 
 #include <initializer_list>

@@ -7,7 +7,7 @@
 
 namespace autograd {
 
-// The reductions of autograd/reductions.inc, with their rules. Floating input. InvalidType for an axis out of range,
+// The reductions of autograd/reductions.inc, with their rules. Floating input. InvalidAxis for an axis out of range,
 // ValueError for a repeated one.
 #define CATENA_REDUCTION_RULE(name, ...) \
   CATENA_EXPORT Variable name(const Variable& x, const Axes& axes = {}, bool keepdims = false);

@@ -20,7 +20,7 @@ Joined joined(std::string_view op, std::span<const ArrayHeader* const> arrays, i
     check<TypeError>(!arrays[i]->shape.empty(), op, "array ", i, " is 0-d");
   }
   const Shape& first = arrays[0]->shape;
-  Joined j{first, normalize_axis<IndexError>(op, axis, first.size()), arrays[0]->dtype};
+  Joined j{first, normalize_axis(op, axis, first.size()), arrays[0]->dtype};
   for (std::size_t i = 1; i < arrays.size(); ++i) {
     const Shape& shape = arrays[i]->shape;
     check<ValueError>(shape.size() == first.size(), op, "arrays 0 and ", i, " have the ranks ", first.size(), " and ",

@@ -86,6 +86,11 @@ std::string internal::concat(std::initializer_list<TextPart> parts) try {
 }
 
 Error::Error(const std::string& message) : std::runtime_error(printable(message)) {}
+Error::Error() : std::runtime_error("") {}
+
+// Only the most derived class could construct the virtual base with the message, and that may be a class of a program.
+ValueError::ValueError(const std::string& message) { Error::operator=(Error(message)); }
+IndexError::IndexError(const std::string& message) { Error::operator=(Error(message)); }
 
 // The destructors are defined here so that the type information of each class is emitted in exactly one library.
 Error::~Error() = default;
@@ -93,6 +98,7 @@ ValueError::~ValueError() = default;
 OverflowError::~OverflowError() = default;
 TypeError::~TypeError() = default;
 IndexError::~IndexError() = default;
+AxisError::~AxisError() = default;
 KeyError::~KeyError() = default;
 AttributeError::~AttributeError() = default;
 AssertionError::~AssertionError() = default;
@@ -103,10 +109,27 @@ LinAlgError::~LinAlgError() = default;
 OutOfMemoryError::~OutOfMemoryError() = default;
 CompileError::~CompileError() = default;
 InvalidType::~InvalidType() = default;
+InvalidAxis::~InvalidAxis() = default;
 CudaError::~CudaError() = default;
 
+namespace {
+std::string axis_message(std::int64_t axis, std::int64_t ndim, std::string_view prefix) {
+  return concat(prefix, prefix.empty() || prefix.ends_with('\n') ? "" : ": ", "axis ", axis,
+                " is out of bounds for array of dimension ", ndim);
+}
+}  // namespace
+
+AxisError::AxisError(std::int64_t axis, std::int64_t ndim, std::string_view msg_prefix)
+    : ValueError(axis_message(axis, ndim, msg_prefix)), IndexError(what()), axis_(axis), ndim_(ndim) {}
+
 InvalidType::InvalidType(const std::string& expect, const std::string& actual, const std::string& prefix)
-    : Error(prefix + "Expect: " + expect + "\nActual: " + actual), expect_(expect), actual_(actual) {}
+    : expect_(expect), actual_(actual) {
+  Error::operator=(Error(prefix + "Expect: " + expect + "\nActual: " + actual));
+}
+
+InvalidAxis::InvalidAxis(const std::string& expect, const std::string& actual, std::int64_t axis, std::int64_t ndim,
+                         const std::string& prefix)
+    : InvalidType(expect, actual, prefix), AxisError(axis, ndim, concat(what(), '\n')) {}
 
 CudaError::CudaError(const std::string& library, std::int64_t code, const std::string& symbol, const std::string& what)
     : Error(concat(what, ": ", library, " error ", code, " (", symbol, ")")),

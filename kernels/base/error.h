@@ -2,7 +2,7 @@
 // catch clause works across shared libraries.
 //
 // Format of a message: operation, values, broken rule, no trailing period:
-//   concatenate: axis 3 is out of range for arrays of rank 2
+//   concatenate: axis 3 is out of bounds for array of dimension 2
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,9 @@ class CATENA_EXPORT Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message);
   ~Error() override;
+
+ protected:
+  Error();  // for ValueError, IndexError and InvalidType, which set the message themselves
 };
 
 #define CATENA_DEFINE_ERROR(Name, Base)                          \
@@ -32,10 +35,20 @@ class CATENA_EXPORT Error : public std::runtime_error {
     ~Name() override;                                            \
   }
 
-CATENA_DEFINE_ERROR(ValueError, Error);          // an argument whose value is not allowed: a shape, an axis, an option
+// ValueError and IndexError are the bases of AxisError, as in NumPy. Their base is virtual, so that an AxisError is one
+// Error, which `catch (const Error&)` catches.
+#define CATENA_DEFINE_BASE_OF_AXIS_ERROR(Name)      \
+  class CATENA_EXPORT Name : public virtual Error { \
+   public:                                          \
+    explicit Name(const std::string& message);      \
+    ~Name() override;                               \
+  }
+CATENA_DEFINE_BASE_OF_AXIS_ERROR(ValueError);  // an argument whose value is not allowed: a shape, an axis, an option
+CATENA_DEFINE_BASE_OF_AXIS_ERROR(IndexError);  // an index or axis out of range
+#undef CATENA_DEFINE_BASE_OF_AXIS_ERROR
+
 CATENA_DEFINE_ERROR(OverflowError, ValueError);  // a number that a dtype cannot hold
 CATENA_DEFINE_ERROR(TypeError, Error);       // an argument of a type, dtype or device that is not allowed; a null array
-CATENA_DEFINE_ERROR(IndexError, Error);      // an index or axis out of range
 CATENA_DEFINE_ERROR(KeyError, Error);        // a name that is not there
 CATENA_DEFINE_ERROR(AttributeError, Error);  // an attribute that cannot be set
 CATENA_DEFINE_ERROR(AssertionError, Error);  // a failed check of a function of tests or of Chainer's asserts
@@ -46,8 +59,21 @@ CATENA_DEFINE_ERROR(LinAlgError, Error);          // a matrix without the result
 CATENA_DEFINE_ERROR(OutOfMemoryError, Error);     // memory that the machine or the device does not have
 CATENA_DEFINE_ERROR(CompileError, Error);  // from a run-time compiler; holds the numbered source and the compiler's log
 
+// An axis that an array does not have, with the message of numpy.exceptions.AxisError after the operation:
+// "sum: axis 3 is out of bounds for array of dimension 2". The arguments are in NumPy's order.
+class CATENA_EXPORT AxisError : public ValueError, public IndexError {
+ public:
+  AxisError(std::int64_t axis, std::int64_t ndim, std::string_view msg_prefix = {});
+  ~AxisError() override;
+  std::int64_t axis() const noexcept { return axis_; }  // as it was given
+  std::int64_t ndim() const noexcept { return ndim_; }  // the number of axes; -ndim <= axis < ndim would be allowed
+
+ private:
+  std::int64_t axis_, ndim_;
+};
+
 // A failed type check: `expect` is the printed condition, `actual` the values that broke it.
-class CATENA_EXPORT InvalidType : public Error {
+class CATENA_EXPORT InvalidType : public virtual Error {
  public:
   InvalidType(const std::string& expect, const std::string& actual, const std::string& prefix = "");
   ~InvalidType() override;
@@ -56,6 +82,15 @@ class CATENA_EXPORT InvalidType : public Error {
 
  private:
   std::string expect_, actual_;
+};
+
+// An axis that a type check of a differentiable function refuses: an InvalidType that is an AxisError, too. The message
+// has the lines of both.
+class CATENA_EXPORT InvalidAxis : public InvalidType, public AxisError {
+ public:
+  InvalidAxis(const std::string& expect, const std::string& actual, std::int64_t axis, std::int64_t ndim,
+              const std::string& prefix = "");
+  ~InvalidAxis() override;
 };
 
 // An error status of a CUDA library: the library, the numeric code and its symbolic name.

@@ -31,6 +31,15 @@ std::string beginning(const std::exception& e, const std::string& composed) {
   const std::string what = beginning(e, InvalidType(e.expect(), e.actual()).what());
   throw InvalidType(e.expect(), e.actual(), concat(prefix, what));
 }
+[[noreturn]] void again(const AxisError& e, std::string_view prefix) {
+  std::string all = concat(prefix, beginning(e, AxisError(e.axis(), e.ndim()).what()));
+  if (all.ends_with(": ")) all.resize(all.size() - 2);  // which the constructor adds
+  throw AxisError(e.axis(), e.ndim(), all);
+}
+[[noreturn]] void again(const InvalidAxis& e, std::string_view prefix) {
+  const std::string what = beginning(e, InvalidAxis(e.expect(), e.actual(), e.axis(), e.ndim()).what());
+  throw InvalidAxis(e.expect(), e.actual(), e.axis(), e.ndim(), concat(prefix, what));
+}
 template <class E> void replace_cuda_error(const std::exception& e, std::string_view prefix) {
   if (typeid(e) != typeid(E)) return;
   const auto& error = static_cast<const E&>(e);
@@ -54,7 +63,9 @@ const OutOfMemoryError& out_of_memory() {
   } catch (const std::bad_alloc&) {
     throw OutOfMemoryError(concat(prefix, kNoMemory));
   } catch (const std::exception& e) {
-    if (typeid(e) == typeid(InvalidType)) again(static_cast<const InvalidType&>(e), prefix);
+    if (typeid(e) == typeid(InvalidType)) again(dynamic_cast<const InvalidType&>(e), prefix);
+    if (typeid(e) == typeid(InvalidAxis)) again(dynamic_cast<const InvalidAxis&>(e), prefix);
+    if (typeid(e) == typeid(AxisError)) again(dynamic_cast<const AxisError&>(e), prefix);
     replace_cuda_error<CudaError>(e, prefix);
 #define CATENA_REPLACE(Name, ...) replace_cuda_error<Name>(e, prefix);
     CATENA_CUDA_ERRORS(CATENA_REPLACE)

@@ -117,6 +117,8 @@ bool is_f_contiguous(const Shape& shape, const Strides& strides, std::size_t ite
   return packed;
 }
 
+void internal::fail_axis(std::string_view op, std::int64_t axis, int rank) { throw AxisError(axis, rank, op); }
+
 Dims normalize_axes(std::string_view op, const Axes& axes, int rank) {
   Dims result;
   if (!axes.given()) {

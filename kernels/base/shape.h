@@ -162,13 +162,17 @@ class Axes {
   Dims v_;
 };
 
-// Returns `axis` normalised to [0, rank). Throws E (ValueError by default): "<op>: axis 3 is out of range for arrays of
-// rank 2".
-template <class E = ValueError> inline int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
-  check<E>(axis >= -rank && axis < rank, op, "axis ", axis, " is out of range for arrays of rank ", rank);
+namespace internal {
+[[noreturn, gnu::cold]] CATENA_EXPORT void fail_axis(std::string_view op, std::int64_t axis, int rank);  // AxisError
+}
+// Returns `axis` normalised to [0, rank). AxisError, which is a ValueError and an IndexError: "<op>: axis 3 is out of
+// bounds for array of dimension 2".
+inline int normalize_axis(std::string_view op, std::int64_t axis, int rank) {
+  if (axis < -rank || axis >= rank) [[unlikely]]
+    internal::fail_axis(op, axis, rank);
   return static_cast<int>(axis < 0 ? axis + rank : axis);
 }
-// Returns all given axes, normalised and sorted; every axis if none is given. ValueError for duplicates.
+// Returns all given axes, normalised and sorted; every axis if none is given. AxisError; ValueError for duplicates.
 CATENA_EXPORT Dims normalize_axes(std::string_view op, const Axes& axes, int rank);
 // As normalize_axes for a reduction. As in NumPy, a 0-d array accepts the axis 0 or -1 given as one int, which then
 // means no axis.

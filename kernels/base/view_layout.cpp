@@ -17,7 +17,7 @@ ViewSpec permuted_axes(std::string_view op, const Shape& shape, const Strides& s
   ViewSpec v(shape, strides);
   std::uint64_t seen = 0;
   for (int k = 0; k < rank; ++k) {
-    const int axis = normalize_axis<IndexError>(op, axes[k], rank);
+    const int axis = normalize_axis(op, axes[k], rank);
     check<ValueError>(((seen >> axis) & 1) == 0, op, "axis ", axis, " is given twice in ", axes);
     seen |= std::uint64_t(1) << axis;
     v.shape[k] = shape[axis];
@@ -94,10 +94,7 @@ ViewSpec squeezed_axes(std::string_view op, const Shape& shape, const Strides& s
 
 ViewSpec expanded_axes(std::string_view op, const Shape& shape, const Strides& strides, int axis,
                        std::size_t itemsize) {
-  const int rank = shape.size();
-  check<ValueError>(axis >= -rank - 1 && axis <= rank, op, "axis ", axis, " is out of range for an array of rank ",
-                    rank, ", where it is from ", -rank - 1, " to ", rank);
-  const int at = axis < 0 ? axis + rank + 1 : axis;
+  const int rank = shape.size(), at = normalize_axis(op, axis, rank + 1);
   ViewSpec v(shape, strides);
   // An axis of length 1 may have any stride; this one also passes the contiguity checks of other libraries.
   const std::int64_t stride = at < rank ? strides[at] * shape[at] : static_cast<std::int64_t>(itemsize);

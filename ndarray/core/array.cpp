@@ -106,9 +106,7 @@ Array wrap(void* data, const Shape& shape, Dtype dtype, const WrapOptions& optio
 }  // namespace internal
 
 // ---- attributes ---------------------------------------------------------------------------------
-std::int64_t Array::shape(int axis) const {
-  return header().shape[catena::normalize_axis<IndexError>("shape", axis, ndim())];
-}
+std::int64_t Array::shape(int axis) const { return header().shape[catena::normalize_axis("shape", axis, ndim())]; }
 
 bool Array::is_f_contiguous() const { return catena::is_f_contiguous(shape(), strides(), itemsize()); }
 

@@ -88,6 +88,7 @@ using catena::WarningHandler;
 
 using catena::AssertionError;
 using catena::AttributeError;
+using catena::AxisError;
 using catena::CompileError;
 using catena::CublasError;
 using catena::CudaDriverError;
@@ -98,6 +99,7 @@ using catena::CurandError;
 using catena::CusolverError;
 using catena::Error;
 using catena::IndexError;
+using catena::InvalidAxis;
 using catena::InvalidType;
 using catena::IOError;
 using catena::KeyError;

@@ -69,8 +69,7 @@ Array join_as(std::string_view op, const std::vector<Array>& arrays, int axis, c
 
 std::vector<Array> with_new_axis(const std::vector<Array>& arrays, int axis) {
   const int rank = arrays.empty() ? 0 : arrays[0].ndim();
-  check<IndexError>(axis >= -rank - 1 && axis <= rank, "stack", "axis ", axis, " is out of range for arrays of rank ",
-                    rank, ", where it is from ", -rank - 1, " to ", rank);
+  catena::normalize_axis("stack", axis, rank + 1);
   std::vector<Array> expanded;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     check<ValueError>(arrays[i].shape() == arrays[0].shape(), "stack", "arrays 0 and ", i, " have the shapes ",
@@ -182,7 +181,7 @@ Array AxisConcatenator::join(const std::vector<Joined>& items) const try {
 namespace {
 
 std::vector<Array> cut(std::string_view op, const Array& a, const Sections& sections, int axis, bool equal) try {
-  const int at = catena::normalize_axis<IndexError>(op, axis, a.ndim());
+  const int at = catena::normalize_axis(op, axis, a.ndim());
   std::vector<Array> parts;
   for (const catena::SliceRange& r : catena::split_ranges(op, sections, at, a.shape()[at], equal))
     parts.push_back(view_as(a, catena::sliced_axis(a.shape(), a.strides(), at, r)));

@@ -40,11 +40,6 @@ void check_same_shape(std::string_view op, const csr_matrix& a, const csr_matrix
   kernels::check_device(op, a.device(), b.device());
 }
 
-int checked_axis(std::string_view op, int axis) {
-  check<ValueError>(axis >= -2 && axis < 2, op, "axis ", axis, " is out of range for a matrix");
-  return axis < 0 ? axis + 2 : axis;
-}
-
 loops::Rows rows_of(const csr_matrix& m, Dtype dtype, Dtype index) {
   return {converted(m.data(), dtype), converted(m.indices(), index), converted(m.indptr(), index)};
 }
@@ -84,7 +79,7 @@ Array csr_matrix::diagonal(std::int64_t k) const {
 Array csr_matrix::sum(std::optional<int> axis, std::optional<Dtype> dtype) const {
   check_unchanged("sum");
   if (!axis) return data_.sum({.dtype = dtype});
-  const bool over_rows = checked_axis("sum", *axis) == 0;
+  const bool over_rows = catena::normalize_axis("sum", *axis, 2) == 0;
   const Dtype t = dtype.value_or(data_(Slice(0, 0)).sum().dtype());
   if (!over_rows) return kernels::sum_rows(converted(data_, t), indptr_);
   if (device().kind == Device::Kind::cpu) {
@@ -98,7 +93,7 @@ Array csr_matrix::sum(std::optional<int> axis, std::optional<Dtype> dtype) const
 Array csr_matrix::mean(std::optional<int> axis, std::optional<Dtype> dtype) const {
   const bool exact = this->dtype() == Dtype::bool_ || catena::is_integer(this->dtype());
   const Dtype inner = exact ? Dtype::float64 : this->dtype();
-  const std::int64_t n = !axis ? rows_ * columns_ : shape()[checked_axis("mean", *axis)];
+  const std::int64_t n = !axis ? rows_ * columns_ : shape()[catena::normalize_axis("mean", *axis, 2)];
   return (sum(axis, inner) / n).astype(dtype.value_or(inner), {.copy = false});
 }
 

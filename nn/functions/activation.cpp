@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
@@ -204,8 +205,7 @@ class SoftmaxNode : public FunctionNode, public autograd::internal::HasOptions {
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);
-    const auto axis = variable(axis_, "axis");
-    expect(axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+    autograd::internal::expect_axes(in_types, axis_);
   }
 
  protected:
@@ -311,8 +311,8 @@ Variable internal::glu(const Variable& x, const GLUOptions& o) {
                     "\"; it must be \"sigmoid\", \"silu\" or \"gelu\"");
   internal::check_inputs("GLU", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
-    const auto axis = variable(o.axis, "axis");
-    expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+    expect(in_types[0].dtype.kind() == 'f');
+    autograd::internal::expect_axes(in_types, o.axis);
     expect(in_types[0].shape[o.axis] % 2 == 0);
   });
   const Variables half = autograd::split_axis(wide(x), 2, o.axis);
@@ -378,8 +378,8 @@ Variable maxout(const Variable& x, int pool_size, int given_axis) {
   check<ValueError>(pool_size > 0, "maxout", "pool_size is ", pool_size, " and must be positive");
   internal::check_inputs("Maxout", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
-    const auto axis = variable(given_axis, "axis");
-    expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+    expect(in_types[0].dtype.kind() == 'f');
+    autograd::internal::expect_axes(in_types, given_axis);
     expect(in_types[0].shape[given_axis] % variable(pool_size, "pool_size") == 0);
   });
   const int axis = catena::normalize_axis("maxout", given_axis, x.ndim());

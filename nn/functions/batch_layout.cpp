@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/autograd/input_types.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/warning.h>
 
@@ -34,11 +35,7 @@ void check_batch_parameters(const TypeInfoTuple& in_types, int count, const auto
   using namespace autograd::type_check;
   expect(in_types.size() == count);
   expect(in_types[0].dtype.kind() == 'f');
-  for (const std::int64_t a : given.values()) {
-    const auto axis = variable(a, "axis");
-    if (a >= 0) expect(axis < in_types[0].ndim);
-    else expect(-in_types[0].ndim <= axis);
-  }
+  autograd::internal::expect_axes(in_types, given);
   if (!given.given()) expect(in_types[0].ndim >= in_types[1].ndim + 1);
   const BatchLayout l = batch_layout(in_types.shape(0), given, in_types.shape(1).size());
   const bool mixed = catena::itemsize(in_types.dtype(0)) == 2 && in_types.dtype(1) == Dtype::float32;

@@ -8,6 +8,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/input_types.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/view_layout.h>
 #include <catena/kernels/registry/families.h>
@@ -139,8 +140,8 @@ Variable internal::drop_path(const Variable& x, const SharedDropoutOptions& o) {
 Variable internal::time_shared_dropout(const Variable& x, const TimeSharedDropoutOptions& o) {
   internal::check_inputs("TimeSharedDropout", "x", {x}, [&](const autograd::type_check::TypeInfoTuple& in_types) {
     using namespace autograd::type_check;
-    const auto axis = variable(o.axis, "axis");
-    expect(in_types[0].dtype.kind() == 'f', axis < in_types[0].ndim, -in_types[0].ndim <= axis);
+    expect(in_types[0].dtype.kind() == 'f');
+    autograd::internal::expect_axes(in_types, o.axis);
   });
   const int time = o.axis < 0 ? o.axis + x.ndim() : o.axis;
   return with_shared_mask("time_shared_dropout", x, o.ratio, o.train, time, time + 1);

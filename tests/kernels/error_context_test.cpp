@@ -40,6 +40,7 @@ BOOST_AUTO_TEST_CASE(classes_stay_and_messages_begin_with_the_place) {
   thrown_again(catena::OverflowError("f: bad"), "extension x: f: bad");
   thrown_again(catena::KeyError("f: bad"), "extension x: f: bad");
   thrown_again(catena::OutOfMemoryError("f: bad"), "extension x: f: bad");
+  thrown_again(catena::IndexError("f: bad"), "extension x: f: bad");
   thrown_again(std::runtime_error("bad"), "extension x: bad");
   thrown_again(std::out_of_range("bad"), "extension x: bad");
   BOOST_CHECK_EXCEPTION(
@@ -57,6 +58,33 @@ BOOST_AUTO_TEST_CASE(classes_stay_and_messages_begin_with_the_place) {
   thrown_again(type, std::string("extension x: ") + type.what());
   const catena::CudaError cuda("cuBLAS", 13, "CUBLAS_STATUS_X", "matmul");
   thrown_again(cuda, std::string("extension x: ") + cuda.what());
+}
+
+BOOST_AUTO_TEST_CASE(axis_errors_are_of_both_classes) {
+  const catena::AxisError axis(-4, 3, "sum"), plain(1, 0);
+  BOOST_TEST(axis.what() == std::string("sum: axis -4 is out of bounds for array of dimension 3"));
+  BOOST_TEST(plain.what() == std::string("axis 1 is out of bounds for array of dimension 0"));
+  BOOST_TEST(axis.axis() == -4);
+  BOOST_TEST(axis.ndim() == 3);
+  BOOST_CHECK_THROW(throw axis, catena::ValueError);
+  BOOST_CHECK_THROW(throw axis, catena::IndexError);
+  BOOST_CHECK_THROW(throw axis, catena::Error);
+  BOOST_CHECK_THROW(throw axis, std::exception);
+  const catena::ValueError& value = axis;
+  const catena::IndexError& index = axis;
+  BOOST_TEST(value.what() == axis.what());
+  BOOST_TEST(index.what() == axis.what());
+  thrown_again(axis, "extension x: sum: axis -4 is out of bounds for array of dimension 3");
+  thrown_again(plain, "extension x: axis 1 is out of bounds for array of dimension 0");
+
+  const catena::InvalidAxis invalid("axis < x.ndim", "2 >= 2", 2, 2, "In f: ");
+  BOOST_TEST(invalid.what() == std::string("In f: Expect: axis < x.ndim\nActual: 2 >= 2\n"
+                                           "axis 2 is out of bounds for array of dimension 2"));
+  BOOST_CHECK_THROW(throw invalid, catena::InvalidType);
+  BOOST_CHECK_THROW(throw invalid, catena::AxisError);
+  BOOST_CHECK_THROW(throw invalid, std::runtime_error);
+  thrown_again(invalid, std::string("extension x: ") + invalid.what());
+  BOOST_TEST(Mine("bad").what() == std::string("bad"));  // a program's class names its direct base only
 }
 
 BOOST_AUTO_TEST_CASE(parts_of_errors_stay) {

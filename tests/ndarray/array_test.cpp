@@ -59,7 +59,8 @@ BOOST_AUTO_TEST_CASE(attributes) {
   BOOST_TEST(a.strides() == (nd::Strides{24, 8, 2}));
   BOOST_TEST(a.len() == 2);
   BOOST_TEST((a.device() == nd::current_device()));
-  BOOST_TEST(message_of<nd::IndexError>([&] { a.shape(3); }) == "shape: axis 3 is out of range for arrays of rank 3");
+  BOOST_TEST(message_of<nd::IndexError>([&] { a.shape(3); }) ==
+             "shape: axis 3 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::TypeError>([] { nd::ones({}).len(); }) == "len: a 0-d array has no length");
   const Array gaps = nd::internal::make_view(a, {2}, {24});
   BOOST_TEST(gaps.nbytes() == 4u);
@@ -163,11 +164,11 @@ BOOST_AUTO_TEST_CASE(transposition) {
   BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1); }) ==
              "transpose: 2 axes (0, 1) were given for an array of rank 3");
   BOOST_TEST(message_of<nd::IndexError>([&] { a.transpose(0, 1, 3); }) ==
-             "transpose: axis 3 is out of range for arrays of rank 3");
+             "transpose: axis 3 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1, -2); }) ==
              "transpose: axis 1 is given twice in (0, 1, -2)");
   BOOST_TEST(message_of<nd::ValueError>([&] { a.swapaxes(0, 3); }) ==
-             "swapaxes: axis 3 is out of range for arrays of rank 3");
+             "swapaxes: axis 3 is out of bounds for array of dimension 3");
 }
 
 BOOST_AUTO_TEST_CASE(squeezing) {

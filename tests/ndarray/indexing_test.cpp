@@ -349,7 +349,7 @@ BOOST_AUTO_TEST_CASE(scatter_add_accumulates) {
   nd::scatter_add(c, {nd::array({0, 0}), nd::array({1, 1})}, nd::array({1.9, 1.9}));
   BOOST_TEST(c(0, 1).item<int>() == 2);
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::scatter_add(c, nd::array({0}), 1, 2); }) ==
-             "scatter_add: axis 2 is out of range for arrays of rank 2");
+             "scatter_add: axis 2 is out of bounds for array of dimension 2");
   BOOST_CHECK_THROW(nd::scatter_add(c, nd::array({0}), nd::zeros({2, 2})), nd::ValueError);
 }
 
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(take_forms) {
   nd::take(self, {2, 1, 0}, {.out = self});
   CHECK_SAME(difference(self, nd::array({5, 4, 3})), "out is the source");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::take(a, {0}, {.axis = 2}); }) ==
-             "take: axis 2 is out of range for arrays of rank 2");
+             "take: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::take(a, {0}, {.out = nd::zeros(1)}); }) ==
              "take: the output has dtype float64, must have int64");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::take(a, {0}, {.out = nd::zeros(2, nd::int64)}); }) ==
@@ -438,7 +438,7 @@ BOOST_AUTO_TEST_CASE(diagonals) {
   BOOST_TEST(message_of<nd::ValueError>([] { nd::diagonal(nd::zeros(3)); }) ==
              "diagonal: an array of rank 1 has no diagonals; the rank must be at least 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 0, 2); }) ==
-             "diagonal: axis 2 is out of range for arrays of rank 2");
+             "diagonal: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::diagonal(a, 0, 1, -1); }) == "diagonal: axes 1 and -1 are the same");
 }
 

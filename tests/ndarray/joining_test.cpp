@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(join_errors) {
   const Array a = nd::zeros({2, 3});
   BOOST_TEST(message_of<nd::IndexError>([&] {
                nd::concatenate({a, a}, 3);
-             }) == "concatenate: axis 3 is out of range for arrays of rank 2");
+             }) == "concatenate: axis 3 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::concatenate({}); }) == "concatenate: there are no arrays to join");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::concatenate({a, nd::zeros({})}); }) == "concatenate: array 1 is 0-d");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::concatenate({a, Array()}); }) == "concatenate: array 1 is null");
@@ -117,9 +117,9 @@ BOOST_AUTO_TEST_CASE(join_errors) {
                nd::stack({a, nd::zeros({3, 2})});
              }) == "stack: arrays 0 and 1 have the shapes (2, 3) and (3, 2); all must have one shape");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, -4); }) ==
-             "stack: axis -4 is out of range for arrays of rank 2, where it is from -3 to 2");
+             "stack: axis -4 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::stack({a}, 3); }) ==
-             "stack: axis 3 is out of range for arrays of rank 2, where it is from -3 to 2");
+             "stack: axis 3 is out of bounds for array of dimension 3");
   const Array endless = nd::broadcast_to(nd::zeros(1), {std::int64_t(1) << 62});
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::concatenate({endless, endless});
@@ -183,9 +183,9 @@ BOOST_AUTO_TEST_CASE(split_errors) {
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::array_split(a, 0); }) ==
              "array_split: the number of parts 0 must be positive");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::split(a, 2, 2); }) ==
-             "split: axis 2 is out of range for arrays of rank 2");
+             "split: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::IndexError>([&] { nd::array_split(a, 2, -3); }) ==
-             "array_split: axis -3 is out of range for arrays of rank 2");
+             "array_split: axis -3 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::vsplit(a(0), 2); }) ==
              "vsplit: an array of rank 1 cannot be cut so; the rank must be at least 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::hsplit(a(0, 0), 2); }) ==

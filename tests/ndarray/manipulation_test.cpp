@@ -197,20 +197,20 @@ BOOST_AUTO_TEST_CASE(padding) {
 BOOST_AUTO_TEST_CASE(errors) {
   const Array a = nd::zeros({2, 3}), s = nd::zeros({});
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, 3); }) ==
-             "expand_dims: axis 3 is out of range for an array of rank 2, where it is from -3 to 2");
+             "expand_dims: axis 3 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::expand_dims(a, -4); }) ==
-             "expand_dims: axis -4 is out of range for an array of rank 2, where it is from -3 to 2");
+             "expand_dims: axis -4 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 2); }) ==
-             "rollaxis: axis 2 is out of range for arrays of rank 2");
+             "rollaxis: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rollaxis(a, 0, 3); }) ==
              "rollaxis: start 3 is out of range for arrays of rank 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::swapaxes(a, 0, 2); }) ==
-             "swapaxes: axis 2 is out of range for arrays of rank 2");
+             "swapaxes: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::transpose(a, {0}); }) ==
              "transpose: 1 axes (0,) were given for an array of rank 2");
   BOOST_TEST(message_of<nd::IndexError>([&] {
                nd::transpose(a, {0, 2});
-             }) == "transpose: axis 2 is out of range for arrays of rank 2");
+             }) == "transpose: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] {
                nd::transpose(a, {0, -2});
              }) == "transpose: axis 0 is given twice in (0, -2)");
@@ -245,13 +245,13 @@ BOOST_AUTO_TEST_CASE(errors) {
                nd::repeat(a, {1, -2}, 0);
              }) == "repeat: the number of repetitions -2 is negative");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::flip(s, 0); }) ==
-             "flip: axis 0 is out of range for arrays of rank 0");
+             "flip: axis 0 is out of bounds for array of dimension 0");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::fliplr(a(0)); }) ==
-             "fliplr: axis 1 is out of range for arrays of rank 1");
+             "fliplr: axis 1 is out of bounds for array of dimension 1");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::flipud(s); }) ==
-             "flipud: axis 0 is out of range for arrays of rank 0");
+             "flipud: axis 0 is out of bounds for array of dimension 0");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::roll(a, 1, 2); }) ==
-             "roll: axis 2 is out of range for arrays of rank 2");
+             "roll: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a, 1, {0}); }) ==
              "rot90: a plane has two axes, given were (0,)");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::rot90(a(0)); }) ==

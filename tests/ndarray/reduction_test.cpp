@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(axes) {
   BOOST_TEST(difference(nd::sum(a, {.axis = nd::Axes(nd::Dims{})}), a) == "");
   BOOST_TEST(nd::sum(nd::array(5)).item<int>() == 5);
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::sum(a, {.axis = 3}); }) ==
-             "sum: axis 3 is out of range for arrays of rank 3");
+             "sum: axis 3 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::var(a, {.axis = -4}); }) ==
-             "var: axis -4 is out of range for arrays of rank 3");
+             "var: axis -4 is out of bounds for array of dimension 3");
   BOOST_CHECK_THROW(nd::sum(a, {.axis = {0, -3}}), nd::ValueError);
   BOOST_CHECK_THROW(nd::sum(Array()), nd::TypeError);
   BOOST_CHECK_THROW(nd::var(Array()), nd::TypeError);

@@ -199,9 +199,9 @@ BOOST_AUTO_TEST_CASE(outputs) {
              "cumsum: the output has shape (5,), the result (2, 3)");
   BOOST_CHECK_THROW(nd::cumsum(line, {.out = nd::broadcast_to(nd::zeros(1), {5})}), nd::ValueError);
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::cumprod(a, {.axis = 2}); }) ==
-             "cumprod: axis 2 is out of range for arrays of rank 2");
+             "cumprod: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::nancumsum(nd::array(1), {.axis = 1}); }) ==
-             "nancumsum: axis 1 is out of range for arrays of rank 1");
+             "nancumsum: axis 1 is out of bounds for array of dimension 1");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::cumsum(Array()); }) == "cumsum: the array is null");
 }
 

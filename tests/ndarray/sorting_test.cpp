@@ -137,20 +137,20 @@ BOOST_AUTO_TEST_CASE(in_place) {
   longest.sort();
   CHECK_SAME(difference(longest, nd::arange(5000)), "a long row");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::array(1).sort(); }) ==
-             "sort: axis -1 is out of range for arrays of rank 0");
+             "sort: axis -1 is out of bounds for array of dimension 0");
   BOOST_CHECK_THROW(nd::broadcast_to(nd::arange(3), {2, 3}).sort(), nd::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(sorting_errors) {
   const Array a = nd::zeros({2, 3});
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(a, {.axis = 2}); }) ==
-             "sort: axis 2 is out of range for arrays of rank 2");
+             "sort: axis 2 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::argsort(a, {.axis = -3}); }) ==
-             "argsort: axis -3 is out of range for arrays of rank 2");
+             "argsort: axis -3 is out of bounds for array of dimension 2");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(nd::array(1)); }) ==
-             "sort: axis -1 is out of range for arrays of rank 0");
+             "sort: axis -1 is out of bounds for array of dimension 0");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::msort(nd::array(1)); }) ==
-             "msort: axis 0 is out of range for arrays of rank 0");
+             "msort: axis 0 is out of bounds for array of dimension 0");
   BOOST_TEST(message_of<nd::ValueError>([&] { nd::sort(a, {.kind = "bubble"}); }) ==
              "sort: kind is 'bubble', must be 'quicksort', 'mergesort', 'heapsort' or 'stable'");
   BOOST_TEST(message_of<nd::TypeError>([&] { nd::argsort(Array()); }) == "argsort: the array is null");

@@ -129,7 +129,7 @@ def test_errors():
                        (ValueError, 'b.reshape(5, 5)'), (ValueError, 'bool(b)'), (TypeError, 'catena.zeros(3, dtype="nothing")'),
                        (ValueError, 'catena.linalg.inv(catena.zeros((2, 2)))'), (TypeError, 'hash(b)'), (TypeError, 'len(b[0, 0])'),
                        (OverflowError, 'catena.array([2 ** 64])'), (MemoryError, 'catena.zeros(2 ** 60)'), (TypeError, 'b["x"]'),
-                       (TypeError, 'catena.from_dlpack(3)'), (ValueError, 'catena.sum(b, axis=5)'), (TypeError, 'catena.sin(b, colour=1)')]:
+                       (TypeError, 'catena.from_dlpack(3)'), (ValueError, 'catena.sum(b, axis=5)'), (IndexError, 'catena.sum(b, axis=5)'), (catena.AxisError, 'catena.sum(b, axis=5)'), (TypeError, 'catena.sin(b, colour=1)')]:
         found = raises(kind, text, scope)
         check(text, found is True, found)
     check('NotImplemented', catena.zeros(2).__add__(object()) is NotImplemented)

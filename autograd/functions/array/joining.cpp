@@ -30,8 +30,8 @@ class Concat final : public FunctionNode, public internal::HasOptions {
   void options(internal::FunctionOptions& o) const override { o.integer("axis", axis_); }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    const auto axis = variable(axis_, "axis");
-    expect(in_types.size() > 0, -in_types[0].ndim <= axis, axis < in_types[0].ndim);
+    expect(in_types.size() > 0);
+    autograd::internal::expect_axes(in_types, axis_);
     const int own = catena::normalize_axis("concat", axis_, in_types.shape(0).size());
     for (int i = 1; i < int(in_types.count()); ++i) {
       expect(in_types[0].dtype == in_types[i].dtype, in_types[0].ndim == in_types[i].ndim);
@@ -168,8 +168,7 @@ Variable stack(const Variables& xs, int axis) {
   check<catena::ValueError>(!xs.empty(), "stack", "there are no variables");
   internal::check_input_types("Stack", xs, [axis](const TypeInfoTuple& in_types) {
     using namespace type_check;
-    const auto at = variable(axis, "axis");
-    expect(-in_types[0].ndim - 1 <= at, at <= in_types[0].ndim);
+    autograd::internal::expect_axes(in_types, axis, true);
     for (int i = 1; i < int(in_types.count()); ++i)
       expect(in_types[0].dtype == in_types[i].dtype, in_types[0].shape == in_types[i].shape);
   });

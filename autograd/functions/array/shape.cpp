@@ -55,10 +55,7 @@ class Transpose final : public FunctionNode, public internal::HasOptions {
     expect(in_types.size() == 1);
     if (!axes_) return;
     expect(in_types[0].ndim == variable(axes_->size(), "len(axes)"));
-    for (const std::int64_t a : *axes_) {
-      const auto axis = variable(a, "axis");
-      expect(-in_types[0].ndim <= axis, axis < in_types[0].ndim);
-    }
+    autograd::internal::expect_axes(in_types, *axes_);
   }
   Arrays forward(const Arrays& x) override { return {axes_ ? transpose(x[0], *axes_) : transpose(x[0])}; }
   Variables backward(const Targets&, const Variables& gy) override {
@@ -138,9 +135,7 @@ Variable flatten(const Variable& x) { return apply_node<Reshape>({x}, Shape{-1},
 
 Variable expand_dims(const Variable& x, int axis) {
   internal::check_input_types("ExpandDims", {x}, [axis](const TypeInfoTuple& in_types) {
-    using namespace type_check;
-    const auto at = variable(axis, "axis");
-    expect(-in_types[0].ndim - 1 <= at, at <= in_types[0].ndim);
+    autograd::internal::expect_axes(in_types, axis, true);
   });
   const Shape shape = catena::expanded_axes("expand_dims", x.shape(), x.data().strides(), axis, 1).shape;
   return apply_node<Reshape>({x}, shape, "ExpandDims")[0];
