@@ -23,6 +23,8 @@ class CATENA_EXPORT GradientExchange {
   virtual void fail() noexcept = 0;
   virtual bool mean_gradients() = 0;  // false: no update follows
   virtual void share_params() = 0;
+  // What it adds to the file of the optimizer.
+  virtual void serialize(nn::Serializer& s) = 0;
 };
 
 // Runs the last backward pass before an update. `exchange` may be null.
@@ -37,6 +39,8 @@ struct CATENA_EXPORT ExchangeAccess {
   static GradientExchange* of(const Optimizer& optimizer) noexcept { return optimizer.exchange_.get(); }
   // True if something reads all gradients: hooks, and the search for gradients that are not finite.
   static bool reads_all_gradients(const Optimizer& optimizer) noexcept;
+  // The parameters of the target, as of the last update() or prepare(), in its order.
+  static void for_each_param(const Optimizer& optimizer, const catena::Function<void(const Variable&)>& f);
   // Determines which parameters other ranks update, and drops their states.
   static void set_elsewhere(Optimizer& optimizer, const catena::Function<bool(const std::string& path)>& is_elsewhere);
   // The states of a parameter, then its float32 copy, which may be null; nothing if there is no such parameter.

@@ -79,20 +79,30 @@ void Round::communicate(std::size_t b, Dtype dtype, std::size_t members, const C
   bucket.point = point_of(mean);
 }
 
-void Round::unpack(std::size_t b, const BucketPlan::Bucket& plan, int rank) const {
+std::vector<Array> Round::means(std::size_t b, const BucketPlan::Bucket& plan, int rank) const {
   const Bucket& bucket = buckets[b];
   if (bucket.point) bucket.point->wait();
   const std::size_t n = plan.members.size();
+  std::vector<Array> all(n);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    Variable p = plan.members[i].param;
-    const bool is_here = !is_sharded || plan.members[i].owner == rank;
-    if (!is_here || bucket.notes[present(n, i)] == 0) p.cleargrad();
-    if (!is_here) continue;
-    const Array g = autograd::reshape(autograd::slice(bucket.mean, 0, at, at + p.size()), p.shape());
-    at += p.size();
-    if (bucket.notes[present(n, i)] != 0 && p.requires_grad()) p.set_grad(autograd::to_device(g, p.device()));
+    const Variable& p = plan.members[i].param;
+    if (is_sharded && plan.members[i].owner != rank) continue;
+    const std::int64_t begin = std::exchange(at, at + p.size());
+    if (bucket.notes[present(n, i)] == 0) continue;
+    all[i] = autograd::reshape(autograd::slice(bucket.mean, 0, begin, at), p.shape());
   }
+  return all;
+}
+
+void Round::unpack(std::size_t b, const BucketPlan::Bucket& plan, int rank) const {
+  const std::vector<Array> all = means(b, plan, rank);
+  for (std::size_t i = 0; i < all.size(); ++i) set_mean(plan.members[i].param, all[i]);
+}
+
+void set_mean(Variable param, const Array& mean) {
+  if (!mean) param.cleargrad();
+  else if (param.requires_grad()) param.set_grad(autograd::to_device(mean, param.device()));
 }
 
 }  // namespace training::internal

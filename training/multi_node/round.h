@@ -52,9 +52,14 @@ struct Round {
   void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, const Notes& notes);
   // In the communication thread. `members`: their number.
   void communicate(std::size_t bucket, autograd::Dtype dtype, std::size_t members, const Communicator& comm);
-  // In the thread of the optimizer: gives the members their means. Members of other ranks, and members that have no
-  // gradient on any rank, get none.
+  // In the thread of the optimizer: the means of the members. Null for members of other ranks, and for those that have
+  // no gradient on any rank.
+  std::vector<Array> means(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;
+  // Gives the members their means.
   void unpack(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;
 };
+
+// Gives a parameter its mean, or no gradient if that is null.
+void set_mean(autograd::Variable param, const Array& mean);
 
 }  // namespace training::internal
