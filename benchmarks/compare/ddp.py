@@ -30,8 +30,10 @@ def network(name):
 
 def worker(name, batch, steps, rank, size, meeting):
     """A process of PyTorch: the steps that distributed_step.cpp makes."""
+    import warnings
     import torch
     import torch.distributed as dist
+    warnings.simplefilter("ignore", FutureWarning)  # of an option whose successor is not in every version
     torch.set_num_threads(1)
     torch.manual_seed(0)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=size)

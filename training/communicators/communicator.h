@@ -25,6 +25,10 @@
 
 namespace training {
 
+namespace internal {
+struct CommunicatorAccess;
+}
+
 using autograd::Array;
 
 struct CommunicatorOptions {
@@ -95,6 +99,7 @@ class CATENA_EXPORT Communicator {
 
  private:
   struct Impl;
+  friend struct internal::CommunicatorAccess;
   catena::Owned<Impl> impl_;
 };
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include <catena/training/communicators/communicator_state.h>
+
 namespace training::internal {
 
 using autograd::Dtype;
@@ -63,15 +65,16 @@ void Round::communicate(std::size_t b, Dtype dtype, std::size_t members, const C
   // The sums of "dummy" are this rank's own values; its alltoall is that of the others.
   const double n = comm.name() == "dummy" && !is_sharded ? 1 : comm.size();
   for (Array& a : bucket.sent) a = autograd::astype(is_narrow ? a / n : a, wire);
+  const std::optional<double> divisor = is_narrow || n == 1 ? std::nullopt : std::optional<double>(n);
   Array sum;
   if (is_sharded) {
     const std::vector<Array> parts = comm.alltoall(bucket.sent);
     for (const Array& part : parts) sum = sum ? sum + part : part;
+    if (divisor) sum /= *divisor;
   } else {
-    sum = comm.allreduce(bucket.sent[0]);
+    sum = CommunicatorAccess::consume(comm, bucket.sent[0], divisor);
   }
   bucket.sent.clear();
-  if (!is_narrow) sum = sum / n;
   const Array mean = autograd::astype(sum, dtype);
   const std::int64_t end = mean.size(), begin = end - std::int64_t(2 * members + 2);
   bucket.notes = numbers(autograd::slice(mean, 0, begin, end));
