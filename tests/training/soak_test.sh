@@ -4,7 +4,7 @@
 # Trainings whose ranks are killed at random moments. After each kill all other processes must end within 30 s, with an error that names the
 # killed rank. The training then goes on from its newest checkpoint, and its weights at the end must be those of a training that nobody
 # has disturbed, bit for bit. Every second training has double buffering; every second one that is started has no launcher, so that the ranks
-# must notice by themselves.
+# must notice by themselves; of one that is killed before it has joined the others, they do when the time limit of 20 s has passed.
 set -uo pipefail
 run=${1:?} program=${2:?} work=${3:?} kills=${4:-4} seed=${5:-1} ranks=${6:-3}
 iterations=150 limit_ms=30000
@@ -23,6 +23,7 @@ fail() {
 }
 end_all() { for p in $(processes_of_ranks) ${started[@]+"${started[@]}"}; do kill -KILL "$p" 2>/dev/null; done; }
 trap end_all EXIT
+trap 'exit 1' TERM INT  # runs the one above
 processes_of_ranks() { cat "$work/processes"/process.* 2>/dev/null; }
 # A process that has ended and that nobody has waited for yet is a zombie.
 lives() { [ -r "/proc/$1/stat" ] && ! grep -q ') [ZX] ' "/proc/$1/stat" 2>/dev/null; }
@@ -97,6 +98,7 @@ while :; do
   text=$(cat "$work"/out*)
   if [ $was_killed = 1 ]; then
     killed=$((killed + 1))
+    [ $((killed % 10)) != 0 ] || echo "soak: $killed kills, $compared trainings compared, the longest time until all had ended ${worst_ms} ms"
     [ $took -le $worst_ms ] || worst_ms=$took
     if [ $launcher = 1 ]; then named="catena-run: rank $victim was killed by signal 9"; else named="(ends by|what\(\):) .*rank $victim([,: ]|$)"; fi
     # A rank that is killed when its work is done leaves the others nothing to wait for.
