@@ -8,6 +8,7 @@
 
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/hooks.h>
+#include <catena/autograd/trace_track.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 
@@ -36,6 +37,13 @@ std::string shapes_of(const Arrays& arrays) {
   for (const Array& a : arrays)
     text = catena::concat(text, text.empty() ? "" : ", ", a ? catena::concat(a.shape()) : std::string("None"));
   return text;
+}
+
+std::string arguments_of(const internal::TraceRange& r) {
+  std::string text;
+  if (r.bytes >= 0) text = catena::concat("\"bytes\": ", r.bytes);
+  if (!r.detail.empty()) text = catena::concat(text, text.empty() ? "" : ", ", "\"detail\": ", quoted(r.detail));
+  return text.empty() ? text : catena::concat(", \"args\": {", text, '}');
 }
 
 std::string inputs_of(const Arrays& arrays) { return catena::concat("{\"inputs\": ", quoted(shapes_of(arrays)), '}'); }
@@ -88,6 +96,8 @@ class Trace::Recorder final : FunctionHook, ProfileSink {
   std::vector<std::pair<Device, std::int64_t>> in_use_;  // bytes since the trace began
   HookScope hook_;
   catena::Owned<ProfileExtension::Watch> watch_;
+  catena::Shared<internal::TraceTrack> track_ = catena::Shared<internal::TraceTrack>::make();
+  internal::TraceTrack::Scope track_scope_{track_};
 };
 
 Trace::Recorder::Recorder(TraceOptions options) : options_(options), began_(nanoseconds()), hook_(*this) {
@@ -174,6 +184,19 @@ std::string Trace::Recorder::json() const {
     add("{\"name\": ", quoted(e.name), ", \"cat\": \"", e.category,
         "\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": ", catena::fixed_text(e.start, 3),
         ", \"dur\": ", catena::fixed_text(e.duration, 3), e.arguments.empty() ? "" : ", \"args\": ", e.arguments, '}');
+  }
+  std::vector<std::string> threads;  // behind the first one, which has no name
+  for (const internal::TraceRange& r : track_->ranges()) {
+    const auto known = std::find(threads.begin(), threads.end(), r.thread);
+    const std::ptrdiff_t tid = r.thread.empty() ? 1 : 2 + (known - threads.begin());
+    if (!r.thread.empty() && known == threads.end()) {
+      threads.push_back(r.thread);
+      add("{\"name\": \"thread_name\", \"ph\": \"M\", \"pid\": 1, \"tid\": ", tid,
+          ", \"args\": {\"name\": ", quoted(r.thread), "}}");
+    }
+    add("{\"name\": ", quoted(r.name), ", \"cat\": \"", r.category, "\", \"ph\": \"X\", \"pid\": 1, \"tid\": ", tid,
+        ", \"ts\": ", catena::fixed_text(1e-3 * double(r.begin - began_), 3),
+        ", \"dur\": ", catena::fixed_text(1e-3 * double(r.end - r.begin), 3), arguments_of(r), '}');
   }
   for (const MemoryPoint& m : memory_)
     add("{\"name\": ", quoted(catena::concat("memory ", m.device)),

@@ -31,6 +31,8 @@ class CATENA_EXPORT GradientExchange {
   // Before each replay: throws what has failed since the capture or the replay before. After it has been enqueued.
   virtual void begin_replay() = 0;
   virtual void end_replay() = 0;
+  // What it adds to the file of the optimizer.
+  virtual void serialize(nn::Serializer& s) = 0;
 };
 
 // Runs the last backward pass before an update. `exchange` may be null.
@@ -45,6 +47,8 @@ struct CATENA_EXPORT ExchangeAccess {
   static GradientExchange* of(const Optimizer& optimizer) noexcept { return optimizer.exchange_.get(); }
   // True if something reads all gradients: hooks, and the search for gradients that are not finite.
   static bool reads_all_gradients(const Optimizer& optimizer) noexcept;
+  // The parameters of the target, as of the last update() or prepare(), in its order.
+  static void for_each_param(const Optimizer& optimizer, const catena::Function<void(const Variable&)>& f);
   // Determines which parameters other ranks update, and drops their states.
   static void set_elsewhere(Optimizer& optimizer, const catena::Function<bool(const std::string& path)>& is_elsewhere);
   // The states of a parameter, then its float32 copy, which may be null; nothing if there is no such parameter.

@@ -55,6 +55,10 @@ bool internal::ExchangeAccess::reads_all_gradients(const Optimizer& o) noexcept 
   return o.scaling_ || o.has_hooks(HookTiming::pre) || o.has_hooks(HookTiming::post);
 }
 
+void internal::ExchangeAccess::for_each_param(const Optimizer& o, const catena::Function<void(const Variable&)>& f) {
+  for (const Optimizer::Slot& s : o.slots_) f(s.param.param);
+}
+
 void internal::ExchangeAccess::set_elsewhere(Optimizer& o,
                                              const catena::Function<bool(const std::string&)>& is_elsewhere) {
   if (o.target_ != nullptr) o.refresh_slots();

@@ -4,6 +4,7 @@
 
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/error.h>
+#include <catena/training/gradient_exchange.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/stored_number.h>
 
@@ -74,6 +75,7 @@ void Optimizer::serialize(Serializer& s) {
       });
     slot.missed = t_ - count;
   }
+  if (exchange_) exchange_->serialize(s);
 }
 
 void Optimizer::serialize_hyper(Serializer& s) {

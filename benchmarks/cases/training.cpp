@@ -5,6 +5,7 @@
 
 #include <catena/benchmarks/cases.h>
 #include <catena/benchmarks/networks.h>
+#include <catena/training/multi_node.h>
 
 namespace bench {
 namespace {
@@ -77,9 +78,18 @@ template <class Model> struct Trained {
   }
 };
 
+// The same by an optimizer of one rank.
+template <class Model> struct TrainedByRank : Trained<Model> {
+  explicit TrainedByRank(const Parameters& p) : Trained<Model>(p) {
+    training::create_multi_node_optimizer(this->adam, training::create_communicator());
+    this->step();  // the first update broadcasts the weights
+    this->at = 0;
+  }
+};
+
 // The compared result is the loss of the second step, which depends on forward, backward and update.
-template <class Model> Ready steps(const Parameters& p) {
-  auto t = std::make_shared<Trained<Model>>(p);
+template <class Model, template <class> class Steps = Trained> Ready steps(const Parameters& p) {
+  auto t = std::make_shared<Steps<Model>>(p);
   return {repeated([t] { t->step(); }), [t] {
             t->step();
             return nd::Array(t->step().data());
@@ -175,6 +185,10 @@ const Cases cases{
      {{"batch", 4}, {"units", 5}, {"sets", 2}},
      steps<MLP>,
      with_units<batch>},
+    {"training/mlp_of_one_rank",
+     {{"batch", 100}, {"units", 1000}, {"sets", 8}},
+     {{"batch", 4}, {"units", 5}, {"sets", 2}},
+     steps<MLP, TrainedByRank>},
     {"training/cnn", {{"batch", 64}, {"sets", 8}}, {{"batch", 2}, {"sets", 2}}, steps<CNN>, batch},
     {"training/resnet18",
      {{"batch", 64}, {"width", 64}, {"sets", 2}},

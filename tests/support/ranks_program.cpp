@@ -4,10 +4,13 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <string>
 #include <thread>
 
 #include <catena/catena.h>
+#include <catena/kernels/formats/atomic_file.h>
+#include <catena/tests/support/ranks_training.h>
 #include <catena/training/communicators.h>
 
 namespace {
@@ -58,18 +61,41 @@ void train(Communicator& c) {
   say(all[0] == all.back() ? "the weights agree" : "the weights differ");
 }
 
+// Sums until a rank fails.
+[[noreturn]] void sum_for_ever(Communicator& c) {
+  for (std::int64_t i = 0;; ++i) {
+    c.allreduce(autograd::full({1000}, c.rank()));
+    if (i == 10) say("summing");
+  }
+}
+
+// A file with the number of this process, by which a script finds it.
+void write_process(const std::string& folder) {
+  const char* const rank = std::getenv("CATENA_RANK");
+  catena::write_file_atomically("test_ranks", folder + "/process." + (rank == nullptr ? "0" : rank),
+                                std::to_string(::getpid()) + "\n");
+}
+
 volatile std::sig_atomic_t stopped = 0;
 
 }  // namespace
 
 int main(int argc, char** argv) {
   const std::string what = argc > 1 ? argv[1] : "";
+  if (what == "checkpointed") write_process(argv[2]);
   if (what == "status") return argc > 2 ? std::stoi(argv[2]) : 0;
   const auto comm = training::create_communicator(what == "flat" ? "flat" : "naive");
   Communicator& c = *comm;
   const bool is_bad = c.rank() == 1;
   if (what == "sum" || what == "flat") sum(c);
   if (what == "train") train(c);
+  if (what == "checkpointed" || what == "one_process") {
+    const std::string text = what == "one_process"
+                                 ? test::train_as_one_process(comm)
+                                 : test::train_with_checkpoints(comm, argv[2], std::stod(argv[3]), argc > 4);
+    if (c.rank() == 0) say(text);
+  }
+  if (what == "sums") sum_for_ever(c);
   if (what == "throw" && is_bad) throw catena::ValueError("the file is damaged");
   if (what == "killed" && is_bad) ::kill(::getpid(), SIGKILL);
   if (what == "returns" && is_bad) return 3;

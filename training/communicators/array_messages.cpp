@@ -117,11 +117,13 @@ void all_reduce_ordered(Transport& t, const Parts& parts, std::optional<double> 
     if (r != self) messages.send(r, parts.bytes(r));
   messages.wait();
 
+  // Without a wider dtype the first summand becomes the sum: on rank 0 this is its own part, elsewhere a copy of a
+  // part.
   const Dtype wide = is_narrow(own.dtype()) ? Dtype::float32 : own.dtype();
-  const Array sum = summands[0].dtype() == wide ? autograd::copy(summands[0]) : autograd::astype(summands[0], wide);
+  const Array sum = autograd::astype(summands[0], wide);
   for (int r = 1; r < n; ++r) sum += autograd::astype(summands[static_cast<std::size_t>(r)], wide);
   if (divisor) sum /= *divisor;
-  autograd::assign(own, sum);
+  if (self != 0 || wide != own.dtype()) autograd::assign(own, sum);
 
   for (int r = 0; r < n; ++r) {
     if (r == self) continue;

@@ -226,14 +226,20 @@ Array Communicator::Impl::sum(const Array& a, bool may_overwrite, std::optional<
   return autograd::to_device(host, a.device());
 }
 
-Array Communicator::allreduce(const Array& a) const {
+void Communicator::Impl::agree_on_sum(const Array& a) const {
   constexpr const char* op = "allreduce";
-  if (impl_->kind == Impl::Kind::dummy) {
-    check<ValueError>(bool(a), op, "the array is null");
-    return autograd::copy(a);
-  }
-  agree(transport(), concat(op, " of ", text_of(a)), impl_->summand_problem(op, a));
+  if (kind == Kind::dummy) check<ValueError>(bool(a), op, "the array is null");
+  else agree(*transport, concat(op, " of ", text_of(a)), summand_problem(op, a));
+}
+
+Array Communicator::allreduce(const Array& a) const {
+  impl_->agree_on_sum(a);
   return impl_->sum(a, false);
+}
+
+Array internal::CommunicatorAccess::consume(const Communicator& comm, const Array& a, std::optional<double> divisor) {
+  comm.impl_->agree_on_sum(a);
+  return comm.impl_->sum(a, true, divisor);
 }
 
 void Communicator::allreduce_into(const Array& a) const {

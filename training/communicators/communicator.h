@@ -25,6 +25,10 @@
 
 namespace training {
 
+namespace internal {
+struct CommunicatorAccess;
+}
+
 using autograd::Array;
 
 struct CommunicatorOptions {
@@ -34,10 +38,6 @@ struct CommunicatorOptions {
   // variable CATENA_COMM_TIMEOUT, which `catena-run --timeout` sets, takes precedence in create_communicator().
   std::optional<double> timeout = 600;
 };
-
-namespace internal {
-struct CommunicatorAccess;
-}
 
 // Thread safety: belongs to one thread at a time; see split().
 class CATENA_EXPORT Communicator {

@@ -24,6 +24,7 @@ struct Communicator::Impl {
   bool is_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
   // The problem of the array as a summand; empty: none.
   std::string summand_problem(std::string_view op, const Array& a) const;
+  void agree_on_sum(const Array& a) const;  // collective; throws what allreduce(a) throws before it sums
   // The sum over the ranks, divided by `divisor`, on the device of `a`; a new array, or `a` if it may be overwritten.
   // All ranks have agreed on the call.
   Array sum(const Array& a, bool may_overwrite, std::optional<double> divisor = {}) const;
@@ -36,6 +37,8 @@ void check_communicator(std::string_view name, const CommunicatorOptions& option
 struct CATENA_EXPORT CommunicatorAccess {
   // What sums arrays of the dtype by GPUs alone; null if the host takes part.
   static communicators::internal::GpuSums* gpu_sums(const Communicator& communicator, autograd::Dtype dtype);
+  // As allreduce(a), divided by `divisor` where there is one. May overwrite `a`.
+  static Array consume(const Communicator& comm, const Array& a, std::optional<double> divisor);
 };
 }  // namespace internal
 

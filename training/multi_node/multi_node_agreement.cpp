@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include <catena/autograd/trace_track.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/training/multi_node/multi_node_exchange.h>
@@ -17,20 +18,30 @@ using catena::ValueError;
 
 namespace {
 
-// FNV-1a, 64 bits, of all parameters with their paths.
-std::uint64_t hash_of(const nn::Link& model) {
-  std::uint64_t hash = 14695981039346656037u;
-  const auto add = [&hash](std::string_view bytes) {
-    for (const char c : bytes) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
-  };
-  model.for_each_param([&](std::string_view path, const Variable& p) {
-    if (!p.data()) return;
+// FNV-1a, 64 bits, of arrays with their paths.
+class Hash {
+ public:
+  void add(std::string_view path, const Array& a) {
     add(path);
-    std::string bytes(std::size_t(p.size()) * catena::itemsize(p.dtype()), '\0');
-    autograd::to_host(p.data(), bytes.data());
+    std::string bytes(std::size_t(a.size()) * catena::itemsize(a.dtype()), '\0');
+    autograd::to_host(a, bytes.data());
     add(bytes);
+  }
+  std::uint64_t value() const noexcept { return hash_; }
+
+ private:
+  void add(std::string_view bytes) {
+    for (const char c : bytes) hash_ = (hash_ ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  }
+  std::uint64_t hash_ = 14695981039346656037u;
+};
+
+std::uint64_t hash_of(const nn::Link& model) {
+  Hash hash;
+  model.for_each_param([&](std::string_view path, const Variable& p) {
+    if (p.data()) hash.add(path, p.data());
   });
-  return hash;
+  return hash.value();
 }
 
 }  // namespace
@@ -41,6 +52,16 @@ std::vector<MultiNodeExchange::Known> MultiNodeExchange::present_params() const 
     all.push_back({p.id(), bool(p.data()), p.requires_grad()});
   });
   return all;
+}
+
+bool MultiNodeExchange::are_known() const {
+  std::size_t i = 0;
+  bool same = true;
+  ExchangeAccess::for_each_param(optimizer_, [&](const Variable& p) {
+    same = same && i < known_.size() && known_[i] == Known{p.id(), bool(p.data()), p.requires_grad()};
+    ++i;
+  });
+  return same && i == known_.size();
 }
 
 std::vector<nn::NamedParam> MultiNodeExchange::trained_params() const {
@@ -63,6 +84,7 @@ bool MultiNodeExchange::agree() {
   const bool is_broadcast = needs_broadcast(present_params());
   if (is_broadcast) {
     comm_->bcast_data(optimizer_.target());
+    loaded_.reset();
     report(MultiNodeEvent::Kind::broadcast);
   }
   // The new plan may give parameters to other ranks.
@@ -70,19 +92,23 @@ bool MultiNodeExchange::agree() {
   set_plan(comm_->bcast_obj(own_plan().text()));
   known_ = present_params();
   is_set_up_anew_ = false;
+  has_begun_ = true;
   return is_broadcast;
 }
 
-// An optimizer that was loaded goes on without a broadcast if all ranks have the same weights.
+// An optimizer that was loaded goes on without a broadcast if all ranks have the same weights and loaded means.
 bool MultiNodeExchange::needs_broadcast(const std::vector<Known>& now) {
   const bool is_first = known_.empty() || is_set_up_anew_;
   const bool wanted =
-      is_first ? optimizer_.t() == 0
+      is_first ? optimizer_.t() == 0 && !has_begun_
                : !std::equal(now.begin(), now.end(), known_.begin(), known_.end(), [](const Known& a, const Known& b) {
                    return a.id == b.id && a.is_initialized == b.is_initialized;
                  });
   const std::string t = concat(optimizer_.t());
-  const std::string weights = wanted ? std::string() : concat(hash_of(optimizer_.target()));
+  Hash means;
+  if (loaded_)
+    for (const auto& [path, mean] : *loaded_) means.add(path, mean);
+  const std::string weights = wanted ? std::string() : concat(hash_of(optimizer_.target()), "-", means.value());
   const std::vector<std::string> all = comm_->allgather_obj(t + " " + weights);
   bool is_needed = false;
   for (std::size_t r = 0; r < all.size(); ++r) {
@@ -138,11 +164,14 @@ void MultiNodeExchange::keep_own_states() {
     return at != owners.end() && at->second != comm_->rank();
   });
   has_all_states_ = false;
+  gathered_.clear();
 }
 
 // All parameters of a dtype that a rank has updated travel as one array.
 void MultiNodeExchange::share_params() {
   if (!options_.shard_states || comm_->size() == 1) return;
+  const autograd::internal::TracedScope traced(autograd::internal::TraceTrack::of_this_thread(),
+                                               {"", "all-gather of parameters", "communication"});
   std::map<Dtype, std::vector<const BucketPlan::Member*>> members;
   for (const BucketPlan::Bucket& bucket : plan_.buckets)
     for (const BucketPlan::Member& m : bucket.members) members[bucket.dtype].push_back(&m);
@@ -172,6 +201,7 @@ void MultiNodeExchange::consolidate() {
     ExchangeAccess::set_elsewhere(optimizer_, [](const std::string&) { return false; });
     return optimizer_.prepare();
   }
+  optimizer_.prepare();  // own states, if there has been a broadcast only
   for (const BucketPlan::Bucket& bucket : plan_.buckets)
     for (const BucketPlan::Member& m : bucket.members) {
       std::vector<Array> states = ExchangeAccess::states(optimizer_, m.path);
@@ -186,6 +216,7 @@ void MultiNodeExchange::consolidate() {
       if (m.owner != comm_->rank() && !states.empty())
         ExchangeAccess::set_states(optimizer_, m.path, std::move(states));
     }
+  gather_means();
   has_all_states_ = true;
 }
 

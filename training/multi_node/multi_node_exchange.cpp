@@ -4,12 +4,16 @@
 #include <exception>
 
 #include <catena/autograd/capture.h>
+#include <catena/autograd/trace_track.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/communicators/communicator_state.h>
 
 namespace training::internal {
 
 using autograd::internal::OnFinal;
+using autograd::internal::TracedScope;
+using autograd::internal::TraceRange;
+using autograd::internal::TraceTrack;
 using catena::check;
 using catena::concat;
 using catena::RuntimeError;
@@ -33,6 +37,20 @@ void MultiNodeExchange::report(Kind kind, std::int64_t bucket) {
   const std::lock_guard lock(observing_);
   options_.observer({kind, bucket});
 }
+
+namespace {
+
+// The range of a bucket on the timeline.
+TraceRange range_of(const BucketPlan::Bucket& plan, const Round& round, std::size_t b, const Communicator& comm) {
+  const std::size_t width = catena::itemsize(comm.options().allreduce_grad_dtype.value_or(plan.dtype));
+  TraceRange range{"communication", concat(round.is_sharded ? "reduce-scatter" : "all-reduce", " of bucket ", b),
+                   "communication", 0};
+  for (const Array& a : round.buckets[b].sent) range.bytes += a.size() * std::int64_t(width);
+  for (const BucketPlan::Member& m : plan.members) range.detail += (range.detail.empty() ? "" : ", ") + m.path;
+  return range;
+}
+
+}  // namespace
 
 void MultiNodeExchange::check_works() const {
   check<RuntimeError>(failure_.empty(), kMultiNode, "an earlier update has failed: ", failure_);
@@ -88,10 +106,16 @@ void MultiNodeExchange::post(std::size_t b, bool failed) {
   round_->pack(b, plan_.buckets[b], comm_->size(), {failed, is_changed_});
   next_ = b + 1;
   const BucketPlan::Bucket& plan = plan_.buckets[b];
-  round_->buckets[b].task = thread_->post([this, round = round_, b, dtype = plan.dtype, n = plan.members.size()] {
+  const Shared<TraceTrack> track = TraceTrack::of_this_thread();
+  const TraceRange range = track ? range_of(plan, *round_, b, *comm_) : TraceRange();
+  const auto communicate = [this, round = round_, b, dtype = plan.dtype, n = plan.members.size(), track, range] {
+    const TracedScope traced(track, range);
+    round->communicate(b, dtype, n, *background_);
+  };
+  round_->buckets[b].task = thread_->post([this, b, communicate] {
     report(Kind::bucket_started, std::int64_t(b));
-    if (stream_) stream_->run([&] { round->communicate(b, dtype, n, *background_); });
-    else round->communicate(b, dtype, n, *background_);
+    if (stream_) stream_->run(communicate);
+    else communicate();
     report(Kind::bucket_ended, std::int64_t(b));
   });
 }
@@ -166,11 +190,14 @@ bool MultiNodeExchange::mean_gradients() {
   if (is_captured_) return mean_captured();
   Shared<Round> round = std::move(round_);
   if (options_.double_buffering) std::swap(round, before_);
-  return round && finish(std::move(round));
+  return round ? finish(std::move(round)) : use_loaded_means();
 }
 
 bool MultiNodeExchange::finish(Shared<Round> round) {
-  wait_for(*round);
+  {
+    const TracedScope traced(TraceTrack::of_this_thread(), {"", "wait for communication", "communication"});
+    wait_for(*round);
+  }
   const Round::Notes found = round->found();
   if (found.failed) fail_everywhere();
   if (found.changed) {
@@ -202,11 +229,12 @@ void MultiNodeExchange::check_gradients(const Round& round) const {
 
 // One rank, whose gradients are the means.
 bool MultiNodeExchange::mean_alone() {
-  const std::vector<Known> now = present_params();
-  if (is_set_up_anew_ || now != known_) {
+  if (is_set_up_anew_ || !are_known()) {
+    const std::vector<Known> now = present_params();
     const bool is_broadcast = needs_broadcast(now);
     known_ = now;
     is_set_up_anew_ = false;
+    has_begun_ = true;
     if (is_broadcast) {
       report(Kind::broadcast);
       return false;

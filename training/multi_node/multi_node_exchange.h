@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -23,7 +25,11 @@ class MultiNodeExchange final : public GradientExchange {
  public:
   MultiNodeExchange(Optimizer& optimizer, const Communicator& communicator, const MultiNodeOptimizerOptions& options);
 
-  void setup() override { is_set_up_anew_ = true; }
+  void setup() override {
+    is_set_up_anew_ = true;
+    has_begun_ = false;
+    loaded_.reset();
+  }
   const autograd::internal::OnFinal* begin_backward() override;
   void end_backward() override;
   void fail() noexcept override;
@@ -33,6 +39,7 @@ class MultiNodeExchange final : public GradientExchange {
   void end_capture(bool succeeded) override;
   void begin_replay() override;
   void end_replay() override;
+  void serialize(nn::Serializer& s) override;
 
   void consolidate();
 
@@ -44,6 +51,7 @@ class MultiNodeExchange final : public GradientExchange {
     friend bool operator==(const Known&, const Known&) = default;
   };
   std::vector<Known> present_params() const;
+  bool are_known() const;  // during an update: known_ is what present_params() gives
   std::vector<nn::NamedParam> trained_params() const;
   bool sends_nothing() const { return comm_->size() == 1 && !options_.double_buffering; }
 
@@ -65,6 +73,14 @@ class MultiNodeExchange final : public GradientExchange {
   void post_captured(std::size_t bucket);
   bool mean_captured();
   void check_replay();
+  // multi_node_files.cpp: with double buffering, the means that the next update will use.
+  using Means = std::map<std::string, Array>;  // by the paths of the parameters; without those that have no gradient
+  void write(nn::Serializer& s);
+  void read(nn::Serializer& s);
+  std::optional<Means> pending_means();  // nothing: the next update is left out
+  bool has_means(const Round& round);    // waits for it
+  void gather_means();                   // collective
+  bool use_loaded_means();
   // multi_node_agreement.cpp: what the ranks agree on before, and what they share afterwards.
   bool agree();  // false if there is only a new plan; true if the weights were broadcast as well
   bool needs_broadcast(const std::vector<Known>& now);
@@ -80,6 +96,7 @@ class MultiNodeExchange final : public GradientExchange {
   std::mutex observing_;
 
   bool has_plan_ = false, is_set_up_anew_ = false;
+  bool has_begun_ = false;  // the weights of the present target have been broadcast
   BucketPlan plan_;
   std::vector<Known> known_;
   std::unordered_map<const void*, std::size_t> bucket_of_;  // by the identity of the parameter
@@ -93,6 +110,8 @@ class MultiNodeExchange final : public GradientExchange {
   std::size_t next_ = 0;                  // the next bucket to be posted
   bool is_changed_ = false;               // this rank has other parameters than planned
   catena::Shared<Round> before_;          // with double buffering, the round of the last update
+  Means gathered_;                        // with sharded gradients, those of before_ of all ranks, if has_all_states_
+  std::optional<Means> loaded_;           // from a file, in place of before_
   std::string failure_;                   // why further updates fail
   std::vector<Round::Bucket> last_;       // of the last round that had means: its notes, without arrays
 

@@ -39,8 +39,8 @@ struct MultiNodeEvent {
 
 struct MultiNodeOptimizerOptions {
   // An update uses the means of the gradients before the last ones, which were communicated while the last ones were
-  // computed. The update after a broadcast is left out, because there are no gradients before, and so is the first one
-  // of an optimizer that has been loaded: a training that goes on from a file has one update less.
+  // computed. The update after a broadcast is left out, because there are no gradients before. Files of the optimizer
+  // have these means: saving waits until they have been communicated, and the first update after a load uses them.
   bool double_buffering = false;
   // A parameter that has no gradient on some rank counts as zero there. Otherwise it is a ValueError, on all ranks,
   // with its path.
@@ -69,16 +69,17 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 //
 // The first update broadcasts parameters and persistents of rank 0 in place of a step, and so does each one after the
 // set of initialized parameters has changed on some rank. The first update of an optimizer that has been loaded (t() is
-// not 0) is an ordinary one if all ranks have the same weights. Ranks that have made different numbers of updates then
-// are a ValueError.
+// not 0, or it was saved after its broadcast) is an ordinary one if all ranks have the same weights. Ranks that have
+// made different numbers of updates then are a ValueError.
 //
 // With accumulation (StandardUpdater), only the last micro-batch communicates. Gradients travel in the dtype
 // allreduce_grad_dtype of the communicator. With "naive", the means are the same bits for every size of buckets.
 //
 // If a backward pass or update(lossfun) throws on one rank, the others get a RuntimeError with its message from their
 // update; later updates are RuntimeErrors. The communication thread ends with the optimizer, which must not outlive the
-// transport of the communicator. ValueError for a bucket_bytes of 0, for LBFGS, and for an optimizer that is a
-// multi-node optimizer already.
+// transport of the communicator. An autograd::Trace (or TraceReport) of the optimizer's thread has a row with the
+// communication of each bucket: its bytes and its parameters. ValueError for a bucket_bytes of 0, for LBFGS, and for an
+// optimizer that is a multi-node optimizer already.
 //
 // StandardUpdater captures updates over "pure_nccl": the sums of the buckets are nodes of the graph, beside those of
 // the backward pass. The next update then throws what has failed in a replay, on this rank or another. RuntimeError for
@@ -114,9 +115,9 @@ auto create_multi_node_optimizer(O&& optimizer, const C& communicator, const Mul
   return create_multi_node_optimizer(std::forward<O>(optimizer), *communicator, options);
 }
 
-// With shard_states: gives every rank the states of all parameters, so that each may save the optimizer. They are
-// dropped in the next update. Called by all ranks. Without shard_states, does nothing. ValueError if the optimizer is
-// no multi-node optimizer.
+// With shard_states: gives every rank the states of all parameters (and with double_buffering the means that the next
+// update uses), so that each may save the optimizer. They are dropped in the next update. Called by all ranks. Without
+// shard_states, does nothing. ValueError if the optimizer is no multi-node optimizer.
 CATENA_EXPORT void consolidate_states(Optimizer& optimizer);
 
 }  // namespace training

@@ -1,5 +1,6 @@
 #include <catena/training/multi_node/round.h>
 
+#include <optional>
 #include <utility>
 
 #include <catena/training/communicators/communicator_state.h>
@@ -25,6 +26,12 @@ bool is_narrow(Dtype wire) { return catena::itemsize(wire) <= 2; }
 // The sums of "dummy" are this rank's own values; its alltoall is that of the others.
 double divisor_of(const Communicator& comm, bool is_sharded) {
   return comm.name() == "dummy" && !is_sharded ? 1 : comm.size();
+}
+// What remains to divide a sum by; nothing for 1.
+std::optional<double> divisor_of_sums(const Communicator& comm, Dtype dtype, bool is_sharded) {
+  const double n = divisor_of(comm, is_sharded);
+  if (is_narrow(wire_dtype(comm, dtype)) || n == 1) return {};
+  return n;
 }
 
 }  // namespace
@@ -76,9 +83,13 @@ void Round::to_wire(std::size_t b, Dtype dtype, const Communicator& comm) {
 }
 
 void Round::from_sum(std::size_t b, const Array& sum, Dtype dtype, std::size_t members, const Communicator& comm) {
+  const std::optional<double> divisor = divisor_of_sums(comm, dtype, is_sharded);
+  from_mean(b, divisor ? sum / *divisor : sum, dtype, members);
+}
+
+void Round::from_mean(std::size_t b, const Array& wire, Dtype dtype, std::size_t members) {
   Bucket& bucket = buckets[b];
-  const bool is_divided = is_narrow(wire_dtype(comm, dtype));
-  const Array mean = autograd::astype(is_divided ? sum : sum / divisor_of(comm, is_sharded), dtype);
+  const Array mean = autograd::astype(wire, dtype);
   const std::int64_t end = mean.size(), begin = end - std::int64_t(2 * members + 2);
   bucket.numbers = autograd::slice(mean, 0, begin, end);
   bucket.mean = autograd::slice(mean, 0, 0, begin);
@@ -111,37 +122,49 @@ void Round::communicate(std::size_t b, Dtype dtype, std::size_t members, const C
   Bucket& bucket = buckets[b];
   if (bucket.point) bucket.point->wait();
   to_wire(b, dtype, comm);
-  Array sum;
   if (is_sharded) {
     const std::vector<Array> parts = comm.alltoall(bucket.sent);
+    Array sum;
     for (const Array& part : parts) sum = sum ? sum + part : part;
+    from_sum(b, sum, dtype, members, comm);
   } else if (auto* const gpus = CommunicatorAccess::gpu_sums(comm, bucket.sent[0].dtype())) {
-    sum = bucket.sent[0];  // the plan says what all ranks send, so they need not agree on it again
-    gpus->enqueue(sum);
+    // The plan says what all ranks send, so they need not agree on it again.
+    gpus->enqueue(bucket.sent[0]);
     gpus->wait();
+    from_sum(b, bucket.sent[0], dtype, members, comm);
   } else {
-    sum = comm.allreduce(bucket.sent[0]);
+    from_mean(b, CommunicatorAccess::consume(comm, bucket.sent[0], divisor_of_sums(comm, dtype, is_sharded)), dtype,
+              members);
   }
   bucket.sent.clear();
-  from_sum(b, sum, dtype, members, comm);
   read_notes(b);
   bucket.point = point_of(bucket.mean);
 }
 
-void Round::unpack(std::size_t b, const BucketPlan::Bucket& plan, int rank) const {
+std::vector<Array> Round::means(std::size_t b, const BucketPlan::Bucket& plan, int rank) const {
   const Bucket& bucket = buckets[b];
   if (bucket.point) bucket.point->wait();
   const std::size_t n = plan.members.size();
+  std::vector<Array> all(n);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    Variable p = plan.members[i].param;
-    const bool is_here = !is_sharded || plan.members[i].owner == rank;
-    if (!is_here || bucket.notes[present(n, i)] == 0) p.cleargrad();
-    if (!is_here) continue;
-    const Array g = autograd::reshape(autograd::slice(bucket.mean, 0, at, at + p.size()), p.shape());
-    at += p.size();
-    if (bucket.notes[present(n, i)] != 0 && p.requires_grad()) p.set_grad(autograd::to_device(g, p.device()));
+    const Variable& p = plan.members[i].param;
+    if (is_sharded && plan.members[i].owner != rank) continue;
+    const std::int64_t begin = std::exchange(at, at + p.size());
+    if (bucket.notes[present(n, i)] == 0) continue;
+    all[i] = autograd::reshape(autograd::slice(bucket.mean, 0, begin, at), p.shape());
   }
+  return all;
+}
+
+void Round::unpack(std::size_t b, const BucketPlan::Bucket& plan, int rank) const {
+  const std::vector<Array> all = means(b, plan, rank);
+  for (std::size_t i = 0; i < all.size(); ++i) set_mean(plan.members[i].param, all[i]);
+}
+
+void set_mean(Variable param, const Array& mean) {
+  if (!mean) param.cleargrad();
+  else if (param.requires_grad()) param.set_grad(autograd::to_device(mean, param.device()));
 }
 
 }  // namespace training::internal

@@ -55,8 +55,10 @@ struct Round {
   void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, const Notes& notes);
   // In the communication thread. `members`: their number.
   void communicate(std::size_t bucket, autograd::Dtype dtype, std::size_t members, const Communicator& comm);
-  // In the thread of the optimizer: gives the members their means. Members of other ranks, and members that have no
-  // gradient on any rank, get none.
+  // In the thread of the optimizer: the means of the members. Null for members of other ranks, and for those that have
+  // no gradient on any rank.
+  std::vector<Array> means(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;
+  // Gives the members their means.
   void unpack(std::size_t bucket, const BucketPlan::Bucket& plan, int rank) const;
 
   // The parts of pack() and communicate(), for captured work, in which nothing comes from the host or goes to it.
@@ -66,6 +68,7 @@ struct Round {
   void to_wire(std::size_t bucket, autograd::Dtype dtype, const Communicator& comm);  // what is sent, as it is summed
   void from_sum(std::size_t bucket, const Array& sum, autograd::Dtype dtype, std::size_t members,
                 const Communicator& comm);
+  void from_mean(std::size_t bucket, const Array& wire, autograd::Dtype dtype, std::size_t members);
   void read_notes(std::size_t bucket);  // waits for the device
   void join_numbers();                  // makes `numbers`
   void read_all_notes();                // from `numbers`, by one copy; waits for the device
@@ -75,5 +78,7 @@ struct Round {
 autograd::Dtype wire_dtype(const Communicator& comm, autograd::Dtype dtype);
 // The work on the array so far, for another thread or stream to wait for; null where there are no streams.
 catena::Owned<autograd::StreamExtension::Point> point_of(const Array& a);
+// Gives a parameter its mean, or no gradient if that is null.
+void set_mean(autograd::Variable param, const Array& mean);
 
 }  // namespace training::internal

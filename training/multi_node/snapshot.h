@@ -86,8 +86,7 @@ struct MultiNodeCheckpointerOptions {
 //   trainer.extend(checkpointer, {.trigger = {1000, training::iteration}});
 //
 // A training that was ended in whatever way, and is then started again with the same number of ranks, goes on like one
-// that was never stopped, bit for bit (with double_buffering: but for one update, which is left out). ValueError for an
-// empty name or one with a slash, and for an n_retains below 1.
+// that was never stopped, bit for bit. ValueError for an empty name or one with a slash, and for an n_retains below 1.
 class CATENA_EXPORT MultiNodeCheckpointer : public Extension {
  public:
   using Options = MultiNodeCheckpointerOptions;

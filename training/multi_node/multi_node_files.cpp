@@ -1,0 +1,107 @@
+// What files have of a multi-node optimizer: that its weights have been broadcast, if there has been no update since,
+// and with double buffering the gradients that the next update will use.
+#include <catena/kernels/base/error.h>
+#include <catena/training/multi_node/multi_node_exchange.h>
+#include <catena/training/stored_number.h>
+
+namespace training::internal {
+
+using catena::check;
+using catena::RuntimeError;
+using nn::Serializer;
+
+void MultiNodeExchange::serialize(Serializer& s) {
+  const catena::Owned<Serializer> own = s["_catena/multi_node"];
+  if (s.is_writer()) write(*own);
+  else read(*own);
+}
+
+// A file of an optimizer with updates has the weights of all ranks by t, so that only gradients are added to it.
+void MultiNodeExchange::write(Serializer& s) {
+  bool yes = true;
+  if (has_begun_ && optimizer_.t() == 0) s("has_begun", yes);
+  std::optional<Means> means = options_.double_buffering ? pending_means() : std::nullopt;
+  if (!means) return;
+  s("has_gradients", yes);
+  const catena::Owned<Serializer> gradients = s["gradients"];
+  for (auto& [path, mean] : *means) (*gradients)(path, mean);
+}
+
+void MultiNodeExchange::read(Serializer& s) {
+  restore_on_rollback(s, has_begun_, before_, loaded_);
+  has_begun_ = false;
+  before_ = {};  // gradients of other weights
+  loaded_.reset();
+  if (s.contains("has_begun")) s("has_begun", has_begun_);
+  if (!options_.double_buffering || !s.contains("has_gradients")) return;
+  loaded_.emplace();
+  const catena::Owned<Serializer> gradients = s["gradients"];
+  optimizer_.target().for_each_param([&](std::string_view path, const Variable& p) {
+    if (!gradients->contains(path)) return;
+    Array mean = autograd::zeros_like(p.data());
+    (*gradients)(path, mean);
+    loaded_->emplace(path, std::move(mean));
+  });
+}
+
+// False if a rank has failed or has other parameters than planned: the round has no means then. So it is if the
+// communicator no longer works; what is saved after an error does not have the gradients.
+bool MultiNodeExchange::has_means(const Round& round) {
+  try {
+    wait_for(round);
+  } catch (const RuntimeError&) {
+    return false;
+  }
+  const Round::Notes found = round.found();
+  return !found.failed && !found.changed;
+}
+
+std::optional<MultiNodeExchange::Means> MultiNodeExchange::pending_means() {
+  if (!before_ || is_set_up_anew_) return loaded_;
+  if (!has_means(*before_)) return {};
+  check_gradients(*before_);
+  if (before_->is_sharded && comm_->size() > 1) {
+    check<RuntimeError>(has_all_states_, kMultiNode,
+                        "gradients of the last batch are on other ranks: call "
+                        "training::consolidate_states(optimizer) on all ranks before one of them saves");
+    return gathered_;
+  }
+  Means means;
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
+    const BucketPlan::Bucket& plan = plan_.buckets[b];
+    const std::vector<Array> of_bucket = before_->means(b, plan, comm_->rank());
+    for (std::size_t i = 0; i < of_bucket.size(); ++i)
+      if (of_bucket[i]) means.emplace(plan.members[i].path, of_bucket[i]);
+  }
+  return means;
+}
+
+void MultiNodeExchange::gather_means() {
+  gathered_.clear();
+  if (!before_ || !before_->is_sharded || !has_means(*before_)) return;
+  for (std::size_t b = 0; b < plan_.buckets.size(); ++b) {
+    const BucketPlan::Bucket& plan = plan_.buckets[b];
+    const std::vector<Array> own = before_->means(b, plan, comm_->rank());
+    const std::vector<double>& notes = before_->buckets[b].notes;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const BucketPlan::Member& m = plan.members[i];
+      if (notes[Round::present(own.size(), i)] == 0) continue;
+      gathered_.emplace(m.path, autograd::to_device(comm_->bcast(own[i], m.owner), m.param.device()));
+    }
+  }
+}
+
+bool MultiNodeExchange::use_loaded_means() {
+  if (!loaded_) return false;
+  const Means means = std::move(*loaded_);
+  loaded_.reset();
+  for (const BucketPlan::Bucket& bucket : plan_.buckets)
+    for (const BucketPlan::Member& m : bucket.members) {
+      const auto at = means.find(m.path);
+      const bool is_here = !before_->is_sharded || m.owner == comm_->rank();
+      set_mean(m.param, is_here && at != means.end() ? at->second : Array());
+    }
+  return true;
+}
+
+}  // namespace training::internal
