@@ -1,7 +1,9 @@
 #include <catena/ndarray/routines/ufunc_loops.h>
 
+#include <algorithm>
 #include <type_traits>
 
+#include <catena/kernels/base/parallel.h>
 #include <catena/kernels/numeric.h>
 #include <catena/ndarray/memory/memory.h>
 #include <catena/ndarray/routines/math.h>
@@ -10,6 +12,9 @@ namespace nd::internal {
 namespace {
 
 namespace kernels = catena::kernels;
+
+// Elements that a thread combines at least.
+constexpr std::int64_t kGrain = 1 << 15;
 
 // Calls f(function, E()); false for functions and dtypes without a loop.
 template <class F> bool with_loop(const catena::KernelDef& def, Dtype dtype, F f) {
@@ -30,11 +35,40 @@ template <class F> bool with_loop(const catena::KernelDef& def, Dtype dtype, F f
 
 template <class E> E* elements(const Array& a) { return reinterpret_cast<E*>(a.data().ptr()); }
 
+// Eight combinations side by side, so that one does not wait for the other.
 template <class E, class F> E combined(const E* p, std::int64_t n, F f) {
-  if (n > 8) return f(combined(p, n / 2, f), combined(p + n / 2, n - n / 2, f));
+  constexpr std::int64_t kLanes = 8, kBlock = 128;
+  if (n > kBlock) {
+    const std::int64_t half = n / 2 / kLanes * kLanes;
+    return f(combined(p, half, f), combined(p + half, n - half, f));
+  }
   E result = p[0];
-  for (std::int64_t i = 1; i < n; ++i) result = f(result, p[i]);
+  std::int64_t i = 1;
+  if (n >= 2 * kLanes) {
+    E lane[kLanes];
+    std::copy_n(p, kLanes, lane);
+    for (i = kLanes; i + kLanes <= n; i += kLanes)
+      for (std::int64_t k = 0; k < kLanes; ++k) lane[k] = f(lane[k], p[i + k]);
+    for (std::int64_t step = 1; step < kLanes; step *= 2)
+      for (std::int64_t k = 0; k < kLanes; k += 2 * step) lane[k] = f(lane[k], lane[k + step]);
+    result = lane[0];
+  }
+  for (; i < n; ++i) result = f(result, p[i]);
   return result;
+}
+
+template <class I> bool are_inside(const I* at, std::int64_t n, std::int64_t length) {
+  I least = 0, most = 0;
+  for (std::int64_t i = 0; i < n; ++i) least = std::min(least, at[i]), most = std::max(most, at[i]);
+  return length > 0 && std::int64_t(least) >= -length && std::int64_t(most) < length;
+}
+
+template <class E, class I, class F>
+void apply_at(E* to, std::int64_t length, const I* at, std::int64_t n, const E* from, std::int64_t step, F f) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    E& x = to[at[i] < 0 ? std::int64_t(at[i]) + length : std::int64_t(at[i])];
+    x = f(x, from[i * step]);
+  }
 }
 
 }  // namespace
@@ -49,13 +83,34 @@ bool apply_at_positions(const catena::KernelDef& def, const Array& flat, const A
   });
 }
 
+bool apply_at_indices(const catena::KernelDef& def, const Array& flat, const Array& indices, const Array& values) {
+  const bool wide = indices.dtype() == Dtype::int64;
+  const std::int64_t n = indices.size(), length = flat.size();
+  if (n == 0 || !(wide ? are_inside(elements<std::int64_t>(indices), n, length)
+                       : are_inside(elements<std::int32_t>(indices), n, length)))
+    return false;
+  return with_loop(def, flat.dtype(), [&](auto f, auto zero) {
+    using E = decltype(zero);
+    E* const to = elements<E>(flat);
+    const E* const from = elements<E>(values);
+    const std::int64_t step = values.size() == 1 ? 0 : 1;
+    if (wide) apply_at(to, length, elements<std::int64_t>(indices), n, from, step, f);
+    else apply_at(to, length, elements<std::int32_t>(indices), n, from, step, f);
+  });
+}
+
 bool combine_ranges(const catena::KernelDef& def, const Array& x, const std::vector<std::int64_t>& first,
                     const std::vector<std::int64_t>& length, const Array& out) {
   return with_loop(def, x.dtype(), [&](auto f, auto zero) {
     using E = decltype(zero);
     const E* const from = elements<E>(x);
     E* const to = elements<E>(out);
-    for (std::size_t k = 0; k < first.size(); ++k) to[k] = combined(from + first[k], length[k], f);
+    const auto n = static_cast<std::int64_t>(first.size());
+    const std::int64_t grain = std::max<std::int64_t>(1, kGrain * n / std::max<std::int64_t>(x.size(), 1));
+    catena::parallel_for(n, grain, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k)
+        to[k] = combined(from + first[std::size_t(k)], length[std::size_t(k)], f);
+    });
   });
 }
 

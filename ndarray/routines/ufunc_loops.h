@@ -15,8 +15,12 @@ namespace nd::internal {
 // numbers.
 bool apply_at_positions(const catena::KernelDef& def, const Array& flat, const Array& positions, const Array& values);
 
+// As apply_at_positions for indices of any shape, int32 or int64, which count from the end where they are negative, and
+// for values in the shape of the indices or one value. Also false, with nothing done, if an index is out of range.
+bool apply_at_indices(const catena::KernelDef& def, const Array& flat, const Array& indices, const Array& values);
+
 // out[k] = the combination of length[k] >= 1 elements of `x` from first[k] on. Arrays, functions and result as above.
-// Sums are formed by halves, so their rounding errors hardly grow with the length.
+// Long sums are formed by halves, so their rounding errors hardly grow with the length.
 bool combine_ranges(const catena::KernelDef& def, const Array& x, const std::vector<std::int64_t>& first,
                     const std::vector<std::int64_t>& length, const Array& out);
 

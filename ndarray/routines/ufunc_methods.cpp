@@ -221,6 +221,8 @@ struct Slices {
 Slices slices_of(std::string_view op, const std::vector<std::int64_t>& indices, std::int64_t n) {
   check<IndexError>(!indices.empty(), op, "there are no indices");
   Slices s;
+  s.first.reserve(indices.size());
+  s.length.reserve(indices.size());
   for (std::size_t k = 0; k < indices.size(); ++k) {
     check<IndexError>(indices[k] >= 0 && indices[k] < n, op, "the index ", indices[k],
                       " is out of range for an axis of length ", n);
@@ -230,7 +232,8 @@ Slices slices_of(std::string_view op, const std::vector<std::int64_t>& indices, 
   }
   return s;
 }
-constexpr std::int64_t kLongSlices = 256;  // from this mean length on, a call for each slice is faster
+constexpr std::int64_t kLongSlices = 256;      // from this mean length on, a call for each slice is faster
+constexpr std::int64_t kLongRanges = 1 << 15;  // and from this one on where there is a loop on the host
 
 // Combines neighbouring rows of every slice until each has one.
 Array combine_slices(const KernelDef& def, Array x, Slices s) {
@@ -273,8 +276,17 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
   const Dtype dtype = reduce(along_first(rows, 0, 1), {.dtype = o.dtype}).dtype();
   Shape shape = rows.shape();
   shape[0] = std::int64_t(s.first.size());
+  const bool is_row = a.device().kind == Device::Kind::cpu && rows.ndim() == 1;
+  const bool has_loop = is_row && (s.total() < kLongSlices * shape[0] ||
+                                   (rows.dtype() == dtype && s.total() < kLongRanges * shape[0]));
   Array result;
-  if (s.total() >= kLongSlices * shape[0]) {
+  if (has_loop) {
+    const DeviceScope scope(a.device());
+    result = empty(shape, dtype);
+    const Array x = internal::contiguous(rows.astype(dtype, {.copy = false}));
+    if (!internal::combine_ranges(*fold.function, x, s.first, s.length, result)) result = {};
+  }
+  if (result.is_null() && s.total() >= kLongSlices * shape[0]) {
     const DeviceScope scope(a.device());
     result = empty(shape, dtype);
     for (std::size_t k = 0; k < s.first.size(); ++k) {
@@ -282,14 +294,8 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
       if (s.length[k] == 1) internal::assign(def_->name, to, rows(s.first[k]));
       else reduce(along_first(rows, s.first[k], s.first[k] + s.length[k]), {.dtype = o.dtype, .out = to});
     }
-  } else {
-    const Array x = rows.astype(dtype, {.copy = false});
-    if (x.device().kind == Device::Kind::cpu && x.ndim() == 1 && x.is_c_contiguous()) {
-      const DeviceScope scope(a.device());
-      result = empty(shape, dtype);
-      if (!internal::combine_ranges(*fold.function, x, s.first, s.length, result)) result = {};
-    }
-    if (result.is_null()) result = combine_slices(*fold.function, x, s);
+  } else if (result.is_null()) {
+    result = combine_slices(*fold.function, rows.astype(dtype, {.copy = false}), s);
   }
   return delivered(def_->name, internal::contiguous(moveaxis(result, 0, axis)), o.dtype, o.out);
 }
@@ -326,6 +332,19 @@ void apply_in_turn(const KernelDef& def, const Array& flat, const Array& positio
   }
 }
 
+// For one array of integers, which selects elements of a row on the host. False, with nothing done, for others.
+bool apply_to_row(const KernelDef& def, const Array& a, std::span<const IndexKey> keys, const Operand& b) {
+  if (a.device().kind != Device::Kind::cpu || a.ndim() != 1 || !a.is_c_contiguous()) return false;
+  if (keys.size() != 1 || !keys[0].is_array()) return false;
+  const Array& indices = keys[0].array();
+  if ((indices.dtype() != Dtype::int64 && indices.dtype() != Dtype::int32) || indices.shares_memory(a)) return false;
+  const Array values = internal::as_array(b, a.device());
+  if (values.device() != a.device() || (values.size() != 1 && values.shape() != indices.shape())) return false;
+  if (values.ndim() > indices.ndim()) return false;
+  return internal::apply_at_indices(def, a, internal::contiguous(indices),
+                                    internal::contiguous(values.astype(a.dtype(), {.copy = values.shares_memory(a)})));
+}
+
 }  // namespace
 
 void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Operand& b) const {
@@ -335,6 +354,7 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
   const Dtype result = def_->loop_table[catena::choose_loop(*def_, in)].type[2];
   check<TypeError>(catena::can_cast(result, a.dtype(), Casting::same_kind), op, ".at: the result ", result,
                    " does not cast to ", a.dtype(), " under casting 'same_kind'; write a.astype(...)");
+  if (result == a.dtype() && apply_to_row(*def_, a, keys, b)) return;
   const bool subtracts = def_ == &kernels::subtract && a.dtype() != Dtype::bool_;
   if ((def_ == &kernels::add && a.dtype() != Dtype::bool_) || subtracts) {
     if (!subtracts) return scatter_add(a, keys, b);
