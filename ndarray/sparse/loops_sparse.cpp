@@ -21,7 +21,10 @@ template <class T, class I> struct Product {
   const T* x;
   std::int64_t columns;
   T* out;
+  std::int64_t fetched = 0;  // entries before the last one whose rows of x are requested from memory ahead of time
 };
+
+constexpr std::int64_t kAhead = 8;  // entries
 
 // Four sums, so that an addition does not wait for the previous one.
 template <class T, class I> CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
@@ -49,6 +52,11 @@ CATENA_INLINE void columns_of_row(const Product<T, I>& p, std::int64_t row, std:
   const std::int64_t end = p.indptr[row + 1];
   for (std::int64_t k = p.indptr[row]; k < end; ++k) {
     const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns + column;
+    if (k < p.fetched) {
+      const T* const later = p.x + std::int64_t(p.indices[k + kAhead]) * p.columns + column;
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v += 2) __builtin_prefetch(later + v * kLanes);
+    }
     const Vector factor = Vector{} + p.data[k];
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) sums[v] += factor * *reinterpret_cast<const Vector*>(x + v * kLanes);
@@ -194,7 +202,9 @@ void with_product(const Array& data, const Array& indices, const Array& indptr, 
 }  // namespace
 
 void multiply(const Array& data, const Array& indices, const Array& indptr, const Array& x, const Array& out) {
-  with_product(data, indices, indptr, x, x.ndim() == 1 ? 1 : x.shape(1), out, [](const auto& p) {
+  constexpr std::int64_t kInCache = 1 << 19;  // bytes
+  with_product(data, indices, indptr, x, x.ndim() == 1 ? 1 : x.shape(1), out, [&](auto p) {
+    if (x.size() * x.itemsize() > kInCache) p.fetched = std::int64_t(p.indptr[p.rows]) - kAhead;
     for_rows(p.indptr, p.rows, p.columns, [&p](std::int64_t begin, std::int64_t end) { multiply_rows(p, begin, end); });
   });
 }
