@@ -41,9 +41,10 @@ template <class T, class I> struct Part {
 
 template <class T, class I> class RowProduct {
  public:
-  RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t columns)
+  RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t rows, std::int64_t columns)
       : a_(a),
         b_(b),
+        entries_(a.indptr[rows]),
         sums_(static_cast<std::size_t>(columns)),
         found_(words_of(columns)),
         in_words_(words_of(std::int64_t(found_.size()))),
@@ -53,6 +54,7 @@ template <class T, class I> class RowProduct {
     for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
       const T factor = a_.data[k];
       const I inner = a_.indices[k];
+      if (k < entries_ - kAhead) fetch(a_.indices[k + kAhead]);
       for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) add_to(b_.indices[j], factor, b_.data[j]);
     }
     const std::size_t before = part.data.size(), after = before + std::exchange(count_, 0);
@@ -74,6 +76,7 @@ template <class T, class I> class RowProduct {
 
  private:
   static constexpr std::int64_t kBits = 64;
+  static constexpr I kAhead = 4;  // entries of a whose rows of b are requested before their turn
 
   static std::size_t words_of(std::int64_t bits) { return static_cast<std::size_t>((bits + kBits - 1) / kBits); }
   static void set(std::vector<std::uint64_t>& words, std::size_t bit) {
@@ -83,6 +86,14 @@ template <class T, class I> class RowProduct {
   template <class F> static void each_bit(std::size_t word, std::vector<std::uint64_t>& words, F&& f) {
     for (std::uint64_t bits = std::exchange(words[word], 0); bits != 0; bits &= bits - 1)
       f(word * kBits + static_cast<std::size_t>(std::countr_zero(bits)));
+  }
+
+  // Requests the beginning of a row of b from memory.
+  void fetch(I row) const {
+    const I first = b_.indptr[row];
+    __builtin_prefetch(b_.indices + first);
+    __builtin_prefetch(b_.data + first);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(b_.data + first) + 64);
   }
 
   void add_to(I index, T factor, T value) {
@@ -97,7 +108,9 @@ template <class T, class I> class RowProduct {
     }
     add_product(sums_[column].value, factor, value);
   }
+
   Operand<T, I> a_, b_;
+  I entries_;  // of a
   std::vector<Element<T>> sums_;
   // A bit for each column of the row, for each word of these that is not 0, and for each word of the latter: so the
   // columns are found in their order without sorting.
@@ -133,7 +146,7 @@ std::vector<Part<T, I>> product_in_parts(Operand<T, I> a, Operand<T, I> b, std::
     const std::size_t expected = static_cast<std::size_t>(std::min(end - begin, kReserved));
     part.indices.reserve(expected);
     part.data.reserve(expected);
-    RowProduct<T, I> product(a, b, columns);
+    RowProduct<T, I> product(a, b, rows, columns);
     for (std::int64_t row = part.begin; row < last; ++row) product.append(row, part);
     const std::lock_guard lock(mutex);
     parts.push_back(std::move(part));

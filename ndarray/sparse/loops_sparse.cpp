@@ -26,11 +26,17 @@ template <class T, class I> struct Product {
 
 constexpr std::int64_t kAhead = 8;  // entries
 
-// Four sums, so that an addition does not wait for the previous one.
+// Four sums, so that an addition does not wait for the previous one. The additions of a short row overlap with those of
+// the next row.
 template <class T, class I> CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
   T sum{}, sums[3] = {};
   std::int64_t k = p.indptr[row];
   const std::int64_t end = p.indptr[row + 1];
+  constexpr std::int64_t kShort = 16;
+  if (end - k < kShort) {
+    for (; k < end; ++k) add_product(sum, p.data[k], p.x[p.indices[k]]);
+    return sum;
+  }
   for (; k + 4 <= end; k += 4) {
     add_product(sum, p.data[k], p.x[p.indices[k]]);
 #pragma GCC unroll 3
@@ -65,19 +71,38 @@ CATENA_INLINE void columns_of_row(const Product<T, I>& p, std::int64_t row, std:
   for (int v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(p.out + row * p.columns + column + v * kLanes) = sums[v];
 }
 
+// The last `count` columns of a row, whose sums are in registers.
+template <int count, class T, class I>
+CATENA_INLINE void last_columns_of_row(const Product<T, I>& p, std::int64_t row, std::int64_t column) {
+  T sums[count] = {};
+  const std::int64_t end = p.indptr[row + 1];
+  for (std::int64_t k = p.indptr[row]; k < end; ++k) {
+    const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns + column;
+    const T factor = p.data[k];
+#pragma GCC unroll 8
+    for (int j = 0; j < count; ++j) sums[j] += factor * x[j];
+  }
+  std::copy_n(sums, count, p.out + row * p.columns + column);
+}
+
 template <class T, class I> CATENA_INLINE void product_with_columns(const Product<T, I>& p, std::int64_t row) {
-  std::int64_t column = 0;
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
+    std::int64_t column = 0;
     constexpr int kLanes = 32 / int(sizeof(T));
     for (; column + 8 * kLanes <= p.columns; column += 8 * kLanes) columns_of_row<8>(p, row, column);
     for (; column + 2 * kLanes <= p.columns; column += 2 * kLanes) columns_of_row<2>(p, row, column);
     for (; column + kLanes <= p.columns; column += kLanes) columns_of_row<1>(p, row, column);
-  }
-  T* const out = p.out + row * p.columns;
-  std::fill(out + column, out + p.columns, T{});
-  for (std::int64_t k = p.indptr[row]; column < p.columns && k < p.indptr[row + 1]; ++k) {
-    const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns;
-    for (std::int64_t j = column; j < p.columns; ++j) add_product(out[j], p.data[k], x[j]);
+    const std::int64_t left = p.columns - column;
+    if ((left & 4) != 0) last_columns_of_row<4>(p, row, column), column += 4;
+    if ((left & 2) != 0) last_columns_of_row<2>(p, row, column), column += 2;
+    if ((left & 1) != 0) last_columns_of_row<1>(p, row, column);
+  } else {
+    T* const out = p.out + row * p.columns;
+    std::fill_n(out, p.columns, T{});
+    for (std::int64_t k = p.indptr[row]; k < p.indptr[row + 1]; ++k) {
+      const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns;
+      for (std::int64_t j = 0; j < p.columns; ++j) add_product(out[j], p.data[k], x[j]);
+    }
   }
 }
 
