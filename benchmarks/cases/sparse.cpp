@@ -13,8 +13,8 @@ using nd::sparse::csr_matrix;
 csr_matrix matrix(const Parameters& p, std::int64_t seed) {
   const std::int64_t n = p.at("rows"), entries = n * p.at("per_row");
   const nd::Array row = nd::arange(entries) / p.at("per_row"), column = labels(entries, 2 * seed, n);
-  return csr_matrix(
-      nd::sparse::Entries(input(p, {entries}, 2 * seed + 1, -1), {row.astype(nd::int32), column}), nd::Shape{n, n});
+  return csr_matrix(nd::sparse::Entries(input(p, {entries}, 2 * seed + 1, -1), {row.astype(nd::int32), column}),
+                    nd::Shape{n, n});
 }
 
 struct Operands {
@@ -23,7 +23,10 @@ struct Operands {
 };
 Ready with_dense(const Parameters& p, const nd::Shape& shape) {
   return rotating(
-      p, [&](std::int64_t seed) { return Operands{matrix(p, seed), input(p, shape, 1000 + seed, -1)}; },
+      p,
+      [&](std::int64_t seed) {
+        return Operands{matrix(p, seed), input(p, shape, 1000 + seed, -1)};
+      },
       [](const Operands& o) { return o.sparse.dot(o.dense); });
 }
 Ready with_vector(const Parameters& p) { return with_dense(p, {p.at("rows")}); }

@@ -199,9 +199,8 @@ class RowWiseRun {
   // gathered once.
   void put_sharing_rows_together() {
     const auto is_shared = [&](int axis) {
-      return std::any_of(slot_, slot_ + n_in_, [&](const Slot& s) {
-        return s.buffered && !s.repeated && !s.constant && s.kept[axis] == 0;
-      });
+      return std::any_of(slot_, slot_ + n_in_,
+                         [&](const Slot& s) { return s.buffered && !s.repeated && !s.constant && s.kept[axis] == 0; });
     };
     catena::Dims order;
     for (const bool shared : {false, true})

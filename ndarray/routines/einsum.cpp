@@ -132,8 +132,7 @@ Array fused_sums(const Array& x, const Array& y, const Shape& shape, const Dims&
   const Array out(internal::new_array(catena::reduced_shape(shape, axes, false), dtype, x.device(), kOp));
   const catena::EagerProgram products(kernels::multiply, product);
   const catena::Input inputs[] = {catena::Input(*x.get()), catena::Input(*y.get())};
-  if (out.size() > 0)
-    internal::execute(catena::call::Reduce{&kernels::sum, sum, inputs, axes, out.get(), &products});
+  if (out.size() > 0) internal::execute(catena::call::Reduce{&kernels::sum, sum, inputs, axes, out.get(), &products});
   return out;
 }
 

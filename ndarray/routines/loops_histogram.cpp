@@ -12,10 +12,10 @@
 namespace nd::internal {
 namespace {
 
-constexpr std::int64_t kBlock = 512;       // numbers whose bins are found together
-constexpr std::int64_t kGrain = 1 << 16;   // numbers that a thread takes at least
-constexpr std::int64_t kTables = 4;        // tables of counts: neighbouring numbers often have one bin
-constexpr std::int64_t kFewBins = 1 << 10; // bins up to which there are several tables
+constexpr std::int64_t kBlock = 512;        // numbers whose bins are found together
+constexpr std::int64_t kGrain = 1 << 16;    // numbers that a thread takes at least
+constexpr std::int64_t kTables = 4;         // tables of counts: neighbouring numbers often have one bin
+constexpr std::int64_t kFewBins = 1 << 10;  // bins up to which there are several tables
 
 // The bins as the loops read them: bin k of 1 ... n, and 0 and n + 1 for what is outside.
 struct Bounds {

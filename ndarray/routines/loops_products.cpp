@@ -8,10 +8,10 @@
 namespace nd::internal {
 namespace {
 
-constexpr std::int64_t kRows = 64;           // rows whose sums are added to the others together
-constexpr std::int64_t kColumns = 1024;      // columns whose sums stay in the nearest cache
-constexpr std::int64_t kGrain = 1 << 16;     // products that a thread computes at least
-constexpr std::int64_t kLeastColumns = 64;   // columns that a thread takes at least
+constexpr std::int64_t kRows = 64;          // rows whose sums are added to the others together
+constexpr std::int64_t kColumns = 1024;     // columns whose sums stay in the nearest cache
+constexpr std::int64_t kGrain = 1 << 16;    // products that a thread computes at least
+constexpr std::int64_t kLeastColumns = 64;  // columns that a thread takes at least
 
 // The sums of `rows` rows of `width` columns, added to `total`; the rows begin m numbers apart.
 template <class T>

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/datatype.h>
@@ -278,8 +279,8 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
   Shape shape = rows.shape();
   shape[0] = std::int64_t(indices.size());
   const bool is_row = a.device().kind == Device::Kind::cpu && rows.ndim() == 1;
-  const bool has_loop = is_row && (total < kLongSlices * shape[0] ||
-                                   (rows.dtype() == dtype && total < kLongRanges * shape[0]));
+  const bool has_loop =
+      is_row && (total < kLongSlices * shape[0] || (rows.dtype() == dtype && total < kLongRanges * shape[0]));
   Array result;
   if (has_loop) {
     const DeviceScope scope(a.device());
@@ -334,6 +335,13 @@ void apply_in_turn(const KernelDef& def, const Array& flat, const Array& positio
   }
 }
 
+// Raises the version of an array that a loop on the host has written.
+bool written_in_place(const Array& a, bool written) {
+  const catena::ArrayHeader* const header = a.get();
+  if (written) internal::raise_versions({&header, 1});
+  return written;
+}
+
 // For one array of integers, which selects elements of a row on the host. False, with nothing done, for others.
 bool apply_to_row(const KernelDef& def, const Array& a, std::span<const IndexKey> keys, const Operand& b) {
   if (a.device().kind != Device::Kind::cpu || a.ndim() != 1 || !a.is_c_contiguous()) return false;
@@ -341,10 +349,13 @@ bool apply_to_row(const KernelDef& def, const Array& a, std::span<const IndexKey
   const Array& indices = keys[0].array();
   if ((indices.dtype() != Dtype::int64 && indices.dtype() != Dtype::int32) || indices.shares_memory(a)) return false;
   const Array values = internal::as_array(b, a.device());
-  if (values.device() != a.device() || (values.size() != 1 && values.shape() != indices.shape())) return false;
+  if (values.device() != a.device() || indices.device() != a.device() ||
+      (values.size() != 1 && values.shape() != indices.shape()))
+    return false;
   if (values.ndim() > indices.ndim()) return false;
-  return internal::apply_at_indices(def, a, internal::contiguous(indices),
-                                    internal::contiguous(values.astype(a.dtype(), {.copy = values.shares_memory(a)})));
+  return written_in_place(
+      a, internal::apply_at_indices(def, a, internal::contiguous(indices),
+                                    internal::contiguous(values.astype(a.dtype(), {.copy = values.shares_memory(a)}))));
 }
 
 }  // namespace
@@ -372,8 +383,9 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
     if (!in_place) internal::assign(op, a, flat.reshape(a.shape()));
   };
   if (a.device().kind == Device::Kind::cpu && result == a.dtype() &&
-      internal::apply_at_positions(*def_, flat, internal::contiguous(selected.ravel()),
-                                   internal::contiguous(values.astype(result, {.copy = values.shares_memory(flat)}))))
+      written_in_place(flat, internal::apply_at_positions(
+                                 *def_, flat, internal::contiguous(selected.ravel()),
+                                 internal::contiguous(values.astype(result, {.copy = values.shares_memory(flat)})))))
     return finish();
   const Array order = argsort(selected.ravel(), {.kind = "stable"});
   const Array positions = take(selected.ravel(), order), sorted = take(values, order);
