@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(interpolation_of_other_arrays_and_errors) {
     const Variable image(spread({2, 3, 4, 5}));
     Variable resized = nn::interpolate(image, {7, 3}, mode);
     BOOST_TEST(resized.data().is_c_contiguous());
-    resized.set_grad(ones({2, 3, 7, 3}));
+    resized.set_grad(ones({2, 3, 7, 3}, Dtype::float64));
     resized.backward();
     BOOST_TEST(image.grad().is_c_contiguous());
   }
