@@ -1,4 +1,6 @@
 // Indexing with masks and integers.
+#include <algorithm>
+
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -39,6 +41,66 @@ Ready assign(const Parameters& p) {
   });
 }
 
+// Masks that select 1 % of the elements: runs of p["run"] neighbours, of which every hundredth run is selected.
+template <class F> Ready few_selected(const Parameters& p, F f) {
+  return rotating(
+      p,
+      [&](std::int64_t seed) {
+        const std::int64_t n = p.at("n"), run = p.at("run");
+        const nd::Array chosen = labels((n + run - 1) / run, 2 * seed + 1, 100) == 0;
+        return Indexed{input(p, {n}, 2 * seed), nd::repeat(chosen, run)(nd::Slice(n)).copy()};
+      },
+      f);
+}
+Ready select_few(const Parameters& p) {
+  return few_selected(p, [](const Indexed& s) { return s.values(s.index).copy(); });
+}
+Ready assign_few(const Parameters& p) {
+  return few_selected(p, [](const Indexed& s) {
+    nd::Array values = s.values;
+    values(s.index) = 7;
+    return values;
+  });
+}
+// Long enough for a selected run.
+Parameters few_of_line(Draw& draw) {
+  Parameters p = draw.line("fdBil");
+  p["n"] = std::max<std::int64_t>(p["n"], 1000);
+  p["run"] = 1;
+  return p;
+}
+Parameters runs_of_line(Draw& draw) {
+  Parameters p = draw.line("fdBil");
+  p["n"] = std::max<std::int64_t>(p["n"], 100000);
+  p["run"] = draw.log_uniform(2, 100);
+  return p;
+}
+
+// Reads 1000 elements one after the other, and writes them.
+Ready read_elements(const Parameters& p) {
+  return rotating(
+      p, [&](std::int64_t seed) { return input(p, {p.at("n")}, seed); },
+      [](const nd::Array& a) {
+        double sum = 0;
+        for (std::int64_t i = 0; i < 1000; ++i) sum += a.item<double>(i * 7 % a.size());
+        return nd::Array(nd::array({sum}));
+      });
+}
+Ready write_elements(const Parameters& p) {
+  return rotating(
+      p, [&](std::int64_t seed) { return input(p, {p.at("n")}, seed); },
+      [](const nd::Array& given) {
+        const nd::Array a = given.copy();
+        for (std::int64_t i = 0; i < 1000; ++i) a(i * 7 % a.size()) = 1.5;
+        return a;
+      });
+}
+Parameters elements(Draw& draw) {
+  Parameters p = draw.line("fd");
+  p["n"] = std::min<std::int64_t>(p["n"], 100000);
+  return p;
+}
+
 Ready take(const Parameters& p) {
   return rotating(
       p,
@@ -71,6 +133,28 @@ Parameters any_line(Draw& draw) { return draw.line("fdBil"); }
 const Cases cases{
     {"indexing/mask_select", line, short_line, select, any_line},
     {"indexing/mask_assign", line, short_line, assign, any_line},
+    {"indexing/mask_select_few",
+     {{"n", 1 << 22}, {"run", 1}, {"sets", 8}},
+     {{"n", 1000}, {"sets", 2}},
+     select_few,
+     few_of_line},
+    {"indexing/mask_assign_few",
+     {{"n", 1 << 22}, {"run", 1}, {"sets", 8}},
+     {{"n", 1000}, {"sets", 2}},
+     assign_few,
+     few_of_line},
+    {"indexing/mask_select_runs",
+     {{"n", 1 << 22}, {"run", 32}, {"sets", 8}},
+     {{"n", 10000}, {"sets", 2}},
+     select_few,
+     runs_of_line},
+    {"indexing/mask_assign_runs",
+     {{"n", 1 << 22}, {"run", 32}, {"sets", 8}},
+     {{"n", 10000}, {"sets", 2}},
+     assign_few,
+     runs_of_line},
+    {"indexing/read_elements", {{"n", 10000}, {"sets", 1}}, {{"n", 100}}, read_elements, elements},
+    {"indexing/write_elements", {{"n", 10000}, {"sets", 1}}, {{"n", 100}}, write_elements, elements},
     {"indexing/take", line, short_line, take, any_line},
     {"indexing/bincount",
      {{"n", 1 << 22}, {"classes", 1000}, {"sets", 4}},

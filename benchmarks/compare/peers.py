@@ -19,7 +19,7 @@ class Peer:
 
 
 PEERS = {
-    "numpy": Peer("numpy", "arrays.py", "current", (("numpy",),), ("cpu",), "import numpy as np; print((np.ones(3) + 1).sum())"),
+    "numpy": Peer("numpy", "arrays.py", "current", (("numpy", "scipy"),), ("cpu",), "import numpy as np; print((np.ones(3) + 1).sum())"),
     "torch": Peer("torch", "pytorch.py", "current", (("numpy", "torch", "pillow"),), ("cpu", "cuda"),
                   "import torch; print((torch.ones(3, device={device!r}) + 1).sum().item())"),
     "onnxruntime": Peer("onnxruntime", "onnx_runtime.py", "current", (("numpy", "torch", "onnx", "onnxruntime"),), ("cpu",), ""),

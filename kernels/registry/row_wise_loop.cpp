@@ -14,10 +14,12 @@ static_assert(kTileBytes % (16 * kLanes) == 0);
 // contiguous or have one element per row.
 class Pieces {
  public:
-  Pieces(const RowWiseLoop& loop, std::byte* const* ptr, const std::int64_t* stride)
+  // For `n` elements.
+  Pieces(const RowWiseLoop& loop, std::byte* const* ptr, const std::int64_t* stride, std::int64_t n)
       : loop_(loop),
         item_(static_cast<std::int64_t>(itemsize(loop.type))),
         most_(kTileBytes / item_),
+        repeated_(std::min(n, most_)),
         copy_(cast_function(loop.type, loop.type)),
         memory_(ptr),
         stride_(stride) {}
@@ -36,7 +38,7 @@ class Pieces {
       }
       ptr_[k] = tile(k);
       if (stride_[k] != 0) copy_(memory_[k] + i * stride_[k], stride_[k], ptr_[k], item_, n);
-      else if (i == 0) copy_(memory_[k], 0, ptr_[k], item_, most_);
+      else if (i == 0) copy_(memory_[k], 0, ptr_[k], item_, repeated_);
     }
     place_outputs(i);
   }
@@ -64,7 +66,7 @@ class Pieces {
   std::byte* tile(int k) { return tiles_ + k * kTileBytes; }
 
   const RowWiseLoop& loop_;
-  const std::int64_t item_, most_;
+  const std::int64_t item_, most_, repeated_;
   const CastFn copy_;
   std::byte* const* const memory_;
   const std::int64_t* const stride_;
@@ -84,7 +86,7 @@ using Fold = void (*)(std::byte* stats, std::byte* const* ptr, std::int64_t n);
 // The first piece ends at a multiple of kLanes, so that later pieces start with the first lane.
 [[gnu::noinline]] void fold_pieces(const RowWiseLoop& loop, Fold fold, bool stores, std::byte* stats,
                                    std::byte* const* ptr, const std::int64_t* stride, std::int64_t n) {
-  Pieces pieces(loop, ptr, stride);
+  Pieces pieces(loop, ptr, stride, n);
   const bool in_place = pieces.inputs_in_place() && (!stores || pieces.outputs_in_place());
   for (std::int64_t i = 0, m; i < n; i += m) {
     const std::int64_t at = reinterpret_cast<const RowProgress*>(stats)->position % kLanes;
@@ -106,7 +108,7 @@ void fold_segment(const RowWiseLoop& loop, Fold fold, bool stores, std::byte* st
 template <class F>
 [[gnu::noinline]] void write_pieces(const RowWiseLoop& loop, bool kept, std::byte* const* ptr,
                                     const std::int64_t* stride, std::int64_t n, F&& f) {
-  Pieces pieces(loop, ptr, stride);
+  Pieces pieces(loop, ptr, stride, n);
   for (std::int64_t i = 0, m; i < n; i += m) {
     m = std::min(n - i, pieces.most());
     if (kept) pieces.load_outputs(i, m);

@@ -172,14 +172,18 @@ class RowWiseRun {
 
   void plan_rows(bool all_direct) {
     const bool one_segment = reduced_.size() <= 1;
-    bool turned = false;
-    for (int k = 0; k < n_in_ + n_out_; ++k) turned |= is_turned(slot_[k]);
-    const bool whole = (all_direct && one_segment) || count_ <= (turned ? kTurnedRow : kBufferedRow);
+    bool turned = false, spread = all_direct;
+    for (int k = 0; k < n_in_ + n_out_; ++k) {
+      turned |= is_turned(slot_[k]);
+      spread &= slot_[k].repeated || is_contiguous(slot_[k]) || is_spread(slot_[k]);
+    }
+    const bool whole = (all_direct && one_segment) || count_ <= (turned || spread ? kTurnedRow : kBufferedRow);
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
       s.elements = s.repeated ? 1 : whole ? count_ : kTile;
       s.buffered = !s.direct || (whole && !s.repeated && !one_segment && !is_contiguous(s));
     }
+    if (whole && sums_ == nullptr) put_sharing_rows_together();
     if (whole) plan_turns(all_direct && one_segment);
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
@@ -189,6 +193,25 @@ class RowWiseRun {
     }
     // Phase 1 may store its results in the output if all elements of an output row can be addressed at once.
     kept_mapped_ = table_.keeps() && (whole || slot_[n_in_].direct);
+  }
+
+  // Orders the rows so that those with the same elements of a buffered input follow each other: these elements are then
+  // gathered once.
+  void put_sharing_rows_together() {
+    const auto is_shared = [&](int axis) {
+      return std::any_of(slot_, slot_ + n_in_,
+                         [&](const Slot& s) { return s.buffered && !s.repeated && !s.constant && s.kept[axis] == 0; });
+    };
+    catena::Dims order;
+    for (const bool shared : {false, true})
+      for (int a = 0; a < kept_.size(); ++a)
+        if (is_shared(a) == shared) order.push_back(a);
+    const auto reorder = [&](auto& list) {
+      const auto before = list;
+      for (int a = 0; a < order.size(); ++a) list[a] = before[int(order[a])];
+    };
+    reorder(kept_);
+    for (int k = 0; k < n_; ++k) reorder(slot_[k].kept);
   }
 
   void plan_turns(bool in_place) {
@@ -216,6 +239,9 @@ class RowWiseRun {
   bool is_turned(const Slot& s) const {
     return s.direct && reduced_.size() == 2 && s.reduced[0] == s.memory_item && s.reduced[1] > s.memory_item;
   }
+
+  // True if the elements of a row are few, each of them repeated along the innermost axis.
+  bool is_spread(const Slot& s) const { return s.direct && reduced_.size() > 1 && s.reduced.back() == 0; }
 
   std::int64_t row_offset(const Slot& s, std::int64_t row) const {
     std::int64_t offset = 0;
@@ -431,6 +457,19 @@ class RowWiseRun {
       stride[k] = s.repeated ? 0 : s.buffered ? s.item : inner_stride(s);
       if (s.buffered && s.constant) gather_row(s, s.data, scratch.memory + s.buffer);
     }
+    // The elements of an input that were gathered last, and the buffer that has them. Others are gathered into the next
+    // buffer, so that no row of a turn loses its own.
+    const std::byte* gathered[kMaxOperands] = {};
+    std::int64_t buffer[kMaxOperands] = {};
+    const auto gather = [&](const Slot& s, int k, const std::byte* from) {
+      std::byte* const buffers = scratch.memory + s.buffer;
+      if (from == gathered[k]) return buffers + buffer[k] * s.elements * s.item;
+      gathered[k] = from;
+      buffer[k] = (buffer[k] + 1) % in_turns_;
+      std::byte* const to = buffers + buffer[k] * s.elements * s.item;
+      gather_row(s, from, to);
+      return to;
+    };
     const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(table_.stats_bytes); };
     while (rows > 0) {
       const std::int64_t n = std::min(rows, in_turns_);
@@ -438,9 +477,10 @@ class RowWiseRun {
         std::copy_n(scratch.row.at, n_, memory_at[i]);
         for (int k = 0; k < n_; ++k) {
           const Slot& s = slot_[k];
-          at[i][k] =
-              s.buffered ? scratch.memory + s.buffer + (s.constant ? 0 : i * s.elements * s.item) : memory_at[i][k];
-          if (s.buffered && k < n_in_ && !s.constant) gather_row(s, memory_at[i][k], at[i][k]);
+          if (!s.buffered) at[i][k] = memory_at[i][k];
+          else if (s.constant || k >= n_in_)
+            at[i][k] = scratch.memory + s.buffer + (s.constant ? 0 : i * s.elements * s.item);
+          else at[i][k] = gather(s, k, memory_at[i][k]);
         }
         advance(scratch.row);
       }

@@ -6,12 +6,15 @@
 
 #include <catena/kernels/base/einsum_contraction.h>
 #include <catena/kernels/base/einsum_path.h>
+#include <catena/kernels/registry/program.h>
+#include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/loops_products.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/operand.h>
@@ -96,12 +99,51 @@ void sum_all_but(Term& t, const LabelSet& kept) {
 Array arranged(const Array& a, const Contraction::Operand& as) { return a.transpose(as.axes).reshape(as.shape); }
 Array in_matrices(const Array& a) { return catena::einsum::matrices_lie_apart(*a.get()) ? internal::contiguous(a) : a; }
 
+// The same over the first axes of contiguous arrays on the host, whose sums are rows; null for others.
+Array sums_on_host(const Array& x, const Array& y, const Shape& shape, const Dims& axes) {
+  constexpr std::int64_t kShortRow = 16;
+  const bool has_loop = x.dtype() == Dtype::float32 || x.dtype() == Dtype::float64;
+  if (x.device().kind != Device::Kind::cpu || !has_loop || y.dtype() != x.dtype()) return {};
+  if (x.shape() != shape || y.shape() != shape || !x.is_c_contiguous() || !y.is_c_contiguous()) return {};
+  std::int64_t n = 1;
+  for (int k = 0; k < axes.size(); ++k) {
+    if (axes[k] != k) return {};
+    n *= shape[k];
+  }
+  const Array out(internal::new_array(catena::reduced_shape(shape, axes, false), x.dtype(), x.device(), kOp));
+  const std::int64_t m = out.size();
+  if (m < kShortRow) return {};
+  const std::byte *const a = x->data, *const b = y->data;
+  if (x.dtype() == Dtype::float32)
+    internal::sum_products_of_rows(reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),
+                                   reinterpret_cast<float*>(out->data), n, m);
+  else
+    internal::sum_products_of_rows(reinterpret_cast<const double*>(a), reinterpret_cast<const double*>(b),
+                                   reinterpret_cast<double*>(out->data), n, m);
+  return out;
+}
+
+// sum(x * y, axes) in one call, without an array of products; null for dtypes whose products or sums have another one.
+Array fused_sums(const Array& x, const Array& y, const Shape& shape, const Dims& axes) {
+  namespace kernels = catena::kernels;
+  const Dtype dtype = x.dtype();
+  const int product = kernels::multiply.loop_of(dtype), sum = kernels::sum.loop_of(dtype);
+  if (dtype == Dtype::bool_ || y.dtype() != dtype || product < 0 || sum < 0) return {};
+  const Array out(internal::new_array(catena::reduced_shape(shape, axes, false), dtype, x.device(), kOp));
+  const catena::EagerProgram products(kernels::multiply, product);
+  const catena::Input inputs[] = {catena::Input(*x.get()), catena::Input(*y.get())};
+  if (out.size() > 0) internal::execute(catena::call::Reduce{&kernels::sum, sum, inputs, axes, out.get(), &products});
+  return out;
+}
+
 // sum(x * y, axes) of arrays of one shape, apart from lengths of 1. On the CPU the products of a long array are formed
 // by pieces that stay in the cache.
 Array sums_of_products(const Array& x, const Array& y, const Dims& axes) {
   constexpr std::int64_t kPiece = 32768;
   const Shape shape = catena::broadcast_shapes(kOp, x.shape(), y.shape());
   const std::int64_t size = catena::size_of(shape);
+  if (const Array sums = sums_on_host(x, y, shape, axes); !sums.is_null()) return sums;
+  if (const Array sums = fused_sums(x, y, shape, axes); !sums.is_null()) return sums;
   const bool whole = x.device().kind != Device::Kind::cpu || size <= 2 * kPiece || shape[0] < 2;
   if (whole || x.shape() != y.shape()) return total(multiply(x, y), axes);
   const std::int64_t step = std::max<std::int64_t>(1, kPiece / (size / shape[0]));

@@ -7,12 +7,14 @@
 #include <optional>
 
 #include <catena/kernels/base/shape.h>
+#include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
 #include <catena/ndarray/routines/linalg.h>
+#include <catena/ndarray/routines/loops_histogram.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/quantiles.h>
@@ -146,7 +148,7 @@ BinEdges edges_of(std::string_view op, const Array& x, const Bins& bins, const B
 // ---- counts -------------------------------------------------------------------------------------
 
 // The bin of every element, counted from 1. Before the first edge it is 0 and behind the last one the number of edges;
-// for NaN it is one of both. The next three functions give the same bins.
+// for NaN it is one of both. The next three functions and count_in_bins give the same bins.
 Array bin_by_comparisons(const Array& x, const Array& edges) {
   Array place = (x > edges(-1)).astype(Dtype::uint8);  // the last bin includes its right edge
   for (std::int64_t k = 0; k + 1 < edges.size(); ++k) add(place, x >= edges(k), {.out = place});
@@ -180,10 +182,25 @@ Array bin_of(const Array& x, const BinEdges& bins) {
 // `counts` with one more position at both ends, without these.
 Array without_ends(const Array& counts) { return counts(Slice(1, -1)).copy(); }
 
+// Counts without an array of bins.
+bool counts_on_host(const Array& x, const BinEdges& bins, const Array& weights) {
+  return x.device().kind == Device::Kind::cpu && weights.is_null() && bins.ends &&
+         bins.edges.size() - 1 <= internal::kMostEqualBins;
+}
+Array counts_by_width(const Array& given, const BinEdges& bins) {
+  const Array x = given.dtype() == Dtype::float32 ? given : given.astype(Dtype::float64, {.copy = false});
+  const std::vector<double> edges = bins.edges.astype(Dtype::float64).to_vector<double>();
+  const Array counts = zeros(bins.edges.size() - 1, Dtype::int64);
+  internal::count_in_bins(internal::contiguous(x), {edges.data(), counts.size()},
+                          reinterpret_cast<std::int64_t*>(counts->data));
+  return counts;
+}
+
 // The counts or sums of weights, as int64 or float64, complex128 for complex weights.
 Array counts_of(const Array& x, const BinEdges& bins, const Array& weights) {
   const std::int64_t length = bins.edges.size() + 1;
   if (length < 3) return zeros(0, weights.is_null() ? Dtype::int64 : Dtype::float64);
+  if (counts_on_host(x, bins, weights)) return counts_by_width(x, bins);
   const Array place = bin_of(x, bins);
   if (weights.is_null() || !catena::is_complex_dtype(weights.dtype()))
     return without_ends(internal::counted("histogram", place, weights, length));

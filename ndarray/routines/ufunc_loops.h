@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 #include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/array.h>
@@ -15,9 +15,19 @@ namespace nd::internal {
 // numbers.
 bool apply_at_positions(const catena::KernelDef& def, const Array& flat, const Array& positions, const Array& values);
 
-// out[k] = the combination of length[k] >= 1 elements of `x` from first[k] on. Arrays, functions and result as above.
-// Sums are formed by halves, so their rounding errors hardly grow with the length.
-bool combine_ranges(const catena::KernelDef& def, const Array& x, const std::vector<std::int64_t>& first,
-                    const std::vector<std::int64_t>& length, const Array& out);
+// As apply_at_positions for indices of any shape, int32 or int64, which count from the end where they are negative, and
+// for values in the shape of the indices or one value. Also false, with nothing done, if an index is out of range.
+bool apply_at_indices(const catena::KernelDef& def, const Array& flat, const Array& indices, const Array& values);
+
+// The number of elements from starts[k] to the next start, or to the end of n elements: at least 1.
+inline std::int64_t length_of_range(std::span<const std::int64_t> starts, std::size_t k, std::int64_t n) {
+  const std::int64_t length = (k + 1 < starts.size() ? starts[k + 1] : n) - starts[k];
+  return length > 1 ? length : 1;
+}
+
+// out[k] = the combination of the elements of `x` in range k. Arrays, functions and result as above. Long sums are
+// formed by halves, so their rounding errors hardly grow with the length.
+bool combine_ranges(const catena::KernelDef& def, const Array& x, std::span<const std::int64_t> starts,
+                    const Array& out);
 
 }  // namespace nd::internal

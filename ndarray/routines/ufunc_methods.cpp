@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/datatype.h>
@@ -216,21 +216,26 @@ namespace {
 // Slices of the rows of an array, and what is left of each while they are combined.
 struct Slices {
   std::vector<std::int64_t> first, length;
-  std::int64_t total() const { return std::accumulate(length.begin(), length.end(), std::int64_t(0)); }
 };
-Slices slices_of(std::string_view op, const std::vector<std::int64_t>& indices, std::int64_t n) {
+// The number of elements in the slices that begin at these indices of an axis of length n.
+std::int64_t total_of_slices(std::string_view op, std::span<const std::int64_t> indices, std::int64_t n) {
   check<IndexError>(!indices.empty(), op, "there are no indices");
-  Slices s;
+  std::int64_t total = 0;
   for (std::size_t k = 0; k < indices.size(); ++k) {
     check<IndexError>(indices[k] >= 0 && indices[k] < n, op, "the index ", indices[k],
                       " is out of range for an axis of length ", n);
-    const std::int64_t end = k + 1 < indices.size() ? indices[k + 1] : n;
-    s.first.push_back(indices[k]);
-    s.length.push_back(std::max<std::int64_t>(end - indices[k], 1));
+    total += internal::length_of_range(indices, k, n);
   }
+  return total;
+}
+Slices slices_of(std::span<const std::int64_t> indices, std::int64_t n) {
+  Slices s{{indices.begin(), indices.end()}, {}};
+  s.length.reserve(indices.size());
+  for (std::size_t k = 0; k < indices.size(); ++k) s.length.push_back(internal::length_of_range(indices, k, n));
   return s;
 }
-constexpr std::int64_t kLongSlices = 256;  // from this mean length on, a call for each slice is faster
+constexpr std::int64_t kLongSlices = 256;      // from this mean length on, a call for each slice is faster
+constexpr std::int64_t kLongRanges = 1 << 15;  // and from this one on where there is a loop on the host
 
 // Combines neighbouring rows of every slice until each has one.
 Array combine_slices(const KernelDef& def, Array x, Slices s) {
@@ -268,28 +273,32 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
   const Fold& fold = fold_of(*def_, ".reduceat", a);
   const int axis = catena::normalize_axis(def_->name, o.axis, a.ndim());
   const Array rows = moveaxis(a, axis, 0);
-  const Slices s = slices_of(def_->name, indices, rows.shape()[0]);
+  const std::int64_t n = rows.shape()[0], total = total_of_slices(def_->name, indices, n);
   // A slice of the empty selection tells the dtype in which the reduction gives its result.
   const Dtype dtype = reduce(along_first(rows, 0, 1), {.dtype = o.dtype}).dtype();
   Shape shape = rows.shape();
-  shape[0] = std::int64_t(s.first.size());
+  shape[0] = std::int64_t(indices.size());
+  const bool is_row = a.device().kind == Device::Kind::cpu && rows.ndim() == 1;
+  const bool has_loop =
+      is_row && (total < kLongSlices * shape[0] || (rows.dtype() == dtype && total < kLongRanges * shape[0]));
   Array result;
-  if (s.total() >= kLongSlices * shape[0]) {
+  if (has_loop) {
     const DeviceScope scope(a.device());
     result = empty(shape, dtype);
+    const Array x = internal::contiguous(rows.astype(dtype, {.copy = false}));
+    if (!internal::combine_ranges(*fold.function, x, indices, result)) result = {};
+  }
+  if (result.is_null() && total >= kLongSlices * shape[0]) {
+    const DeviceScope scope(a.device());
+    result = empty(shape, dtype);
+    const Slices s = slices_of(indices, n);
     for (std::size_t k = 0; k < s.first.size(); ++k) {
       const Array to = result(std::int64_t(k));
       if (s.length[k] == 1) internal::assign(def_->name, to, rows(s.first[k]));
       else reduce(along_first(rows, s.first[k], s.first[k] + s.length[k]), {.dtype = o.dtype, .out = to});
     }
-  } else {
-    const Array x = rows.astype(dtype, {.copy = false});
-    if (x.device().kind == Device::Kind::cpu && x.ndim() == 1 && x.is_c_contiguous()) {
-      const DeviceScope scope(a.device());
-      result = empty(shape, dtype);
-      if (!internal::combine_ranges(*fold.function, x, s.first, s.length, result)) result = {};
-    }
-    if (result.is_null()) result = combine_slices(*fold.function, x, s);
+  } else if (result.is_null()) {
+    result = combine_slices(*fold.function, rows.astype(dtype, {.copy = false}), slices_of(indices, n));
   }
   return delivered(def_->name, internal::contiguous(moveaxis(result, 0, axis)), o.dtype, o.out);
 }
@@ -326,6 +335,29 @@ void apply_in_turn(const KernelDef& def, const Array& flat, const Array& positio
   }
 }
 
+// Raises the version of an array that a loop on the host has written.
+bool written_in_place(const Array& a, bool written) {
+  const catena::ArrayHeader* const header = a.get();
+  if (written) internal::raise_versions({&header, 1});
+  return written;
+}
+
+// For one array of integers, which selects elements of a row on the host. False, with nothing done, for others.
+bool apply_to_row(const KernelDef& def, const Array& a, std::span<const IndexKey> keys, const Operand& b) {
+  if (a.device().kind != Device::Kind::cpu || a.ndim() != 1 || !a.is_c_contiguous()) return false;
+  if (keys.size() != 1 || !keys[0].is_array()) return false;
+  const Array& indices = keys[0].array();
+  if ((indices.dtype() != Dtype::int64 && indices.dtype() != Dtype::int32) || indices.shares_memory(a)) return false;
+  const Array values = internal::as_array(b, a.device());
+  if (values.device() != a.device() || indices.device() != a.device() ||
+      (values.size() != 1 && values.shape() != indices.shape()))
+    return false;
+  if (values.ndim() > indices.ndim()) return false;
+  return written_in_place(
+      a, internal::apply_at_indices(def, a, internal::contiguous(indices),
+                                    internal::contiguous(values.astype(a.dtype(), {.copy = values.shares_memory(a)}))));
+}
+
 }  // namespace
 
 void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Operand& b) const {
@@ -335,6 +367,7 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
   const Dtype result = def_->loop_table[catena::choose_loop(*def_, in)].type[2];
   check<TypeError>(catena::can_cast(result, a.dtype(), Casting::same_kind), op, ".at: the result ", result,
                    " does not cast to ", a.dtype(), " under casting 'same_kind'; write a.astype(...)");
+  if (result == a.dtype() && apply_to_row(*def_, a, keys, b)) return;
   const bool subtracts = def_ == &kernels::subtract && a.dtype() != Dtype::bool_;
   if ((def_ == &kernels::add && a.dtype() != Dtype::bool_) || subtracts) {
     if (!subtracts) return scatter_add(a, keys, b);
@@ -350,8 +383,9 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
     if (!in_place) internal::assign(op, a, flat.reshape(a.shape()));
   };
   if (a.device().kind == Device::Kind::cpu && result == a.dtype() &&
-      internal::apply_at_positions(*def_, flat, internal::contiguous(selected.ravel()),
-                                   internal::contiguous(values.astype(result, {.copy = values.shares_memory(flat)}))))
+      written_in_place(flat, internal::apply_at_positions(
+                                 *def_, flat, internal::contiguous(selected.ravel()),
+                                 internal::contiguous(values.astype(result, {.copy = values.shares_memory(flat)})))))
     return finish();
   const Array order = argsort(selected.ravel(), {.kind = "stable"});
   const Array positions = take(selected.ravel(), order), sorted = take(values, order);
@@ -363,7 +397,7 @@ void BinaryUfunc::at(const Array& a, std::span<const IndexKey> keys, const Opera
     starts.push_back(k + 1);
   if (find_fold(*def_) != nullptr) {
     const Array at_starts = take(positions, starts, {.axis = 0});
-    const Array change = combine_slices(*def_, sorted.astype(result, {.copy = false}), slices_of(op, starts, n));
+    const Array change = combine_slices(*def_, sorted.astype(result, {.copy = false}), slices_of(starts, n));
     flat(at_starts) = apply(*def_, take(flat, at_starts, {.axis = 0}), change);
   } else {
     apply_in_turn(*def_, flat, positions, sorted, starts);

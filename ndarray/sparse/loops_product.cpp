@@ -41,17 +41,20 @@ template <class T, class I> struct Part {
 
 template <class T, class I> class RowProduct {
  public:
-  RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t columns)
+  RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t rows, std::int64_t columns)
       : a_(a),
         b_(b),
+        entries_(a.indptr[rows]),
         sums_(static_cast<std::size_t>(columns)),
-        found_(static_cast<std::size_t>((columns + kBits - 1) / kBits)),
-        words_(found_.size() + 1) {}
+        found_(words_of(columns)),
+        in_words_(words_of(std::int64_t(found_.size()))),
+        in_groups_(words_of(std::int64_t(in_words_.size()))) {}
 
   void append(std::int64_t row, Part<T, I>& part) {
     for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
       const T factor = a_.data[k];
       const I inner = a_.indices[k];
+      if (k < entries_ - kAhead) fetch(a_.indices[k + kAhead]);
       for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) add_to(b_.indices[j], factor, b_.data[j]);
     }
     const std::size_t before = part.data.size(), after = before + std::exchange(count_, 0);
@@ -59,49 +62,60 @@ template <class T, class I> class RowProduct {
     part.data.resize(after);
     I* indices = part.indices.data() + before;
     Element<T>* data = part.data.data() + before;
-    if (n_words_ * kSparse < found_.size()) {
-      const auto end = words_.begin() + static_cast<std::ptrdiff_t>(n_words_);
-      std::sort(words_.begin(), end);
-      for (auto word = words_.begin(); word != end; ++word) take(*word, indices, data);
-    } else if (n_words_ > 0) {
-      for (std::size_t word = 0; word < found_.size(); ++word) take(word, indices, data);
-    }
-    n_words_ = 0;
+    for (std::size_t g = 0; g < in_groups_.size(); ++g)
+      each_bit(g, in_groups_, [&](std::size_t group) {
+        each_bit(group, in_words_, [&](std::size_t word) {
+          each_bit(word, found_, [&](std::size_t column) {
+            *indices++ = static_cast<I>(column);
+            *data++ = sums_[column];
+          });
+        });
+      });
     part.lengths.push_back(static_cast<std::int64_t>(after - before));
   }
 
  private:
   static constexpr std::int64_t kBits = 64;
-  // Fewer than one word in so many with columns of the row: they are sorted. Otherwise all words are looked at.
-  static constexpr std::size_t kSparse = 32;
+  static constexpr I kAhead = 4;  // entries of a whose rows of b are requested before their turn
+
+  static std::size_t words_of(std::int64_t bits) { return static_cast<std::size_t>((bits + kBits - 1) / kBits); }
+  static void set(std::vector<std::uint64_t>& words, std::size_t bit) {
+    words[bit / kBits] |= std::uint64_t(1) << (bit % kBits);
+  }
+  // Calls f with the numbers of the bits of a word in their order, and clears them.
+  template <class F> static void each_bit(std::size_t word, std::vector<std::uint64_t>& words, F&& f) {
+    for (std::uint64_t bits = std::exchange(words[word], 0); bits != 0; bits &= bits - 1)
+      f(word * kBits + static_cast<std::size_t>(std::countr_zero(bits)));
+  }
+
+  // Requests the beginning of a row of b from memory.
+  void fetch(I row) const {
+    const I first = b_.indptr[row];
+    __builtin_prefetch(b_.indices + first);
+    __builtin_prefetch(b_.data + first);
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(b_.data + first) + 64);
+  }
 
   void add_to(I index, T factor, T value) {
     const auto column = static_cast<std::size_t>(index), word = column / kBits;
     const std::uint64_t bit = std::uint64_t(1) << (column % kBits);
     if ((found_[word] & bit) == 0) {
-      words_[n_words_] = word;  // without a branch, which could not be predicted
-      n_words_ += found_[word] == 0;
       found_[word] |= bit;
+      set(in_words_, word);
+      set(in_groups_, word / kBits);
       ++count_;
       sums_[column].value = T{};
     }
     add_product(sums_[column].value, factor, value);
   }
-  // Writes the sums of the columns of a word in their order.
-  void take(std::size_t word, I*& indices, Element<T>*& data) {
-    for (std::uint64_t bits = std::exchange(found_[word], 0); bits != 0; bits &= bits - 1) {
-      const std::size_t column = word * kBits + static_cast<std::size_t>(std::countr_zero(bits));
-      *indices++ = static_cast<I>(column);
-      *data++ = sums_[column];
-    }
-  }
 
   Operand<T, I> a_, b_;
+  I entries_;  // of a
   std::vector<Element<T>> sums_;
-  std::vector<std::uint64_t> found_;  // a bit for each column of the row
-  std::vector<std::size_t> words_;    // first the n_words_ words that are not 0
-  std::size_t n_words_ = 0;
-  std::size_t count_ = 0;  // bits
+  // A bit for each column of the row, for each word of these that is not 0, and for each word of the latter: so the
+  // columns are found in their order without sorting.
+  std::vector<std::uint64_t> found_, in_words_, in_groups_;
+  std::size_t count_ = 0;  // columns of the row
 };
 
 // The number of products of the rows before each row, and of all.
@@ -132,7 +146,7 @@ std::vector<Part<T, I>> product_in_parts(Operand<T, I> a, Operand<T, I> b, std::
     const std::size_t expected = static_cast<std::size_t>(std::min(end - begin, kReserved));
     part.indices.reserve(expected);
     part.data.reserve(expected);
-    RowProduct<T, I> product(a, b, columns);
+    RowProduct<T, I> product(a, b, rows, columns);
     for (std::int64_t row = part.begin; row < last; ++row) product.append(row, part);
     const std::lock_guard lock(mutex);
     parts.push_back(std::move(part));

@@ -21,13 +21,22 @@ template <class T, class I> struct Product {
   const T* x;
   std::int64_t columns;
   T* out;
+  std::int64_t fetched = 0;  // entries before the last one whose rows of x are requested from memory ahead of time
 };
 
-// Four sums, so that an addition does not wait for the previous one.
+constexpr std::int64_t kAhead = 8;  // entries
+
+// Four sums, so that an addition does not wait for the previous one. The additions of a short row overlap with those of
+// the next row.
 template <class T, class I> CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
   T sum{}, sums[3] = {};
   std::int64_t k = p.indptr[row];
   const std::int64_t end = p.indptr[row + 1];
+  constexpr std::int64_t kShort = 16;
+  if (end - k < kShort) {
+    for (; k < end; ++k) add_product(sum, p.data[k], p.x[p.indices[k]]);
+    return sum;
+  }
   for (; k + 4 <= end; k += 4) {
     add_product(sum, p.data[k], p.x[p.indices[k]]);
 #pragma GCC unroll 3
@@ -49,6 +58,11 @@ CATENA_INLINE void columns_of_row(const Product<T, I>& p, std::int64_t row, std:
   const std::int64_t end = p.indptr[row + 1];
   for (std::int64_t k = p.indptr[row]; k < end; ++k) {
     const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns + column;
+    if (k < p.fetched) {
+      const T* const later = p.x + std::int64_t(p.indices[k + kAhead]) * p.columns + column;
+#pragma GCC unroll 8
+      for (int v = 0; v < vectors; v += 2) __builtin_prefetch(later + v * kLanes);
+    }
     const Vector factor = Vector{} + p.data[k];
 #pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) sums[v] += factor * *reinterpret_cast<const Vector*>(x + v * kLanes);
@@ -57,19 +71,38 @@ CATENA_INLINE void columns_of_row(const Product<T, I>& p, std::int64_t row, std:
   for (int v = 0; v < vectors; ++v) *reinterpret_cast<Vector*>(p.out + row * p.columns + column + v * kLanes) = sums[v];
 }
 
+// The last `count` columns of a row, whose sums are in registers.
+template <int count, class T, class I>
+CATENA_INLINE void last_columns_of_row(const Product<T, I>& p, std::int64_t row, std::int64_t column) {
+  T sums[count] = {};
+  const std::int64_t end = p.indptr[row + 1];
+  for (std::int64_t k = p.indptr[row]; k < end; ++k) {
+    const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns + column;
+    const T factor = p.data[k];
+#pragma GCC unroll 8
+    for (int j = 0; j < count; ++j) sums[j] += factor * x[j];
+  }
+  std::copy_n(sums, count, p.out + row * p.columns + column);
+}
+
 template <class T, class I> CATENA_INLINE void product_with_columns(const Product<T, I>& p, std::int64_t row) {
-  std::int64_t column = 0;
   if constexpr (std::is_arithmetic_v<T> && sizeof(T) >= 4) {
+    std::int64_t column = 0;
     constexpr int kLanes = 32 / int(sizeof(T));
     for (; column + 8 * kLanes <= p.columns; column += 8 * kLanes) columns_of_row<8>(p, row, column);
     for (; column + 2 * kLanes <= p.columns; column += 2 * kLanes) columns_of_row<2>(p, row, column);
     for (; column + kLanes <= p.columns; column += kLanes) columns_of_row<1>(p, row, column);
-  }
-  T* const out = p.out + row * p.columns;
-  std::fill(out + column, out + p.columns, T{});
-  for (std::int64_t k = p.indptr[row]; column < p.columns && k < p.indptr[row + 1]; ++k) {
-    const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns;
-    for (std::int64_t j = column; j < p.columns; ++j) add_product(out[j], p.data[k], x[j]);
+    const std::int64_t left = p.columns - column;
+    if ((left & 4) != 0) last_columns_of_row<4>(p, row, column), column += 4;
+    if ((left & 2) != 0) last_columns_of_row<2>(p, row, column), column += 2;
+    if ((left & 1) != 0) last_columns_of_row<1>(p, row, column);
+  } else {
+    T* const out = p.out + row * p.columns;
+    std::fill_n(out, p.columns, T{});
+    for (std::int64_t k = p.indptr[row]; k < p.indptr[row + 1]; ++k) {
+      const T* const x = p.x + std::int64_t(p.indices[k]) * p.columns;
+      for (std::int64_t j = 0; j < p.columns; ++j) add_product(out[j], p.data[k], x[j]);
+    }
   }
 }
 
@@ -194,7 +227,9 @@ void with_product(const Array& data, const Array& indices, const Array& indptr, 
 }  // namespace
 
 void multiply(const Array& data, const Array& indices, const Array& indptr, const Array& x, const Array& out) {
-  with_product(data, indices, indptr, x, x.ndim() == 1 ? 1 : x.shape(1), out, [](const auto& p) {
+  constexpr std::int64_t kInCache = 1 << 19;  // bytes
+  with_product(data, indices, indptr, x, x.ndim() == 1 ? 1 : x.shape(1), out, [&](auto p) {
+    if (x.size() * x.itemsize() > kInCache) p.fetched = std::int64_t(p.indptr[p.rows]) - kAhead;
     for_rows(p.indptr, p.rows, p.columns, [&p](std::int64_t begin, std::int64_t end) { multiply_rows(p, begin, end); });
   });
 }

@@ -50,10 +50,8 @@ Variable averages(const Variable& x, int axis, std::int64_t number) {
   internal::Taps taps;
   for (std::int64_t i = 0; i < number; ++i) {
     const Bin bin = bin_of(i, x.shape(axis), number);
-    std::vector<std::int64_t> at;
-    for (std::int64_t k = bin.first; k < bin.last; ++k) at.push_back(k);
-    taps.weight.emplace_back(at.size(), 1.0 / double(at.size()));
-    taps.at.push_back(at);
+    for (std::int64_t k = bin.first; k < bin.last; ++k) taps.add(k, 1.0 / double(bin.last - bin.first));
+    taps.end_output();
   }
   return internal::resampled(x, axis, std::move(taps));
 }

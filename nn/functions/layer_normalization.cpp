@@ -145,6 +145,13 @@ class RowNormalization final : public FunctionNode, public autograd::internal::H
     return first;
   }
 
+  // The axes over which the gradients of the parameters of groups are summed first. Whole images are added before the
+  // positions of a channel where these are few: the loops over images have rows of all channels of a group.
+  static Dims first_sums(const RowLayout& l) {
+    constexpr std::int64_t kFewPositions = 64;
+    return l.shape[0] > 1 && l.shape[3] < kFewPositions ? Dims{0} : l.others;
+  }
+
   Variables fused(const Targets& targets, const Variable& x_given, const Variable& gamma, const Variable& gy_given,
                   const RowLayout& l) const {
     const Array x = autograd::reshape(x_given.data(), l.shape), gy = autograd::reshape(gy_given.data(), l.shape);
@@ -164,10 +171,12 @@ class RowNormalization final : public FunctionNode, public autograd::internal::H
     }
     const Variable gx = of_x(autograd::row_wise(catena::kernels::layer_norm_bwd, operands, l.axes)[0]);
     if (!is_any_parameter(targets)) return {gx, {}, {}};
+    const Dims over = first_sums(l);
     const Array ggamma = autograd::map_reduce(catena::kernels::sum, catena::kernels::layer_norm_ggamma,
-                                              {x, gy, origin, center_, scale_}, l.others);
-    const Array gbeta = autograd::reduce(catena::kernels::sum, gy, l.others, false, catena::compute_dtype(gy.dtype()));
-    return {gx, of_parameter(ggamma), of_parameter(gbeta)};
+                                              {x, gy, origin, center_, scale_}, over, true);
+    const Array gbeta = autograd::reduce(catena::kernels::sum, gy, over, true, catena::compute_dtype(gy.dtype()));
+    const auto total = [&](const Array& sums) { return over == l.others ? sums : autograd::sum(sums, l.others, true); };
+    return {gx, of_parameter(total(ggamma)), of_parameter(total(gbeta))};
   }
 
   // The same on Variables. Recomputes the statistics, so that they are differentiated, too. The result does not depend

@@ -255,4 +255,23 @@ BOOST_AUTO_TEST_CASE(large_histograms) {
   }
 }
 
+// Numbers on and beside the edges, infinities and NaN, in both dtypes and from strided memory.
+BOOST_AUTO_TEST_CASE(numbers_beside_the_edges) {
+  for (const nd::Dtype dtype : {nd::float32, nd::float64})
+    for (const std::int64_t bins : {1, 3, 100, 2000}) {
+      const nd::Array edges = nd::histogram_bin_edges(nd::zeros(1, dtype), bins, {-0.1, 0.7});
+      const nd::Array special = nd::array({nd::inf, -nd::inf, nd::nan, 5.0, -5.0, 0.0}).astype(dtype);
+      const nd::Array x = nd::concatenate({edges, nd::nextafter(edges, nd::full_like(edges, nd::inf)),
+                                           nd::nextafter(edges, nd::full_like(edges, -nd::inf)), special});
+      const std::vector<double> values = x.to_vector<double>(), limits = edges.to_vector<double>();
+      std::vector<std::int64_t> expected(std::size_t(bins), 0);
+      for (const double v : values)
+        for (std::size_t k = 0; k < std::size_t(bins); ++k)
+          expected[k] += v >= limits[k] && (v < limits[k + 1] || (k + 1 == std::size_t(bins) && v == limits[k + 1]));
+      const nd::Array wide = nd::stack({x, x}, {.axis = 1});
+      BOOST_TEST(nd::histogram(x, bins, {-0.1, 0.7}).first.to_vector<std::int64_t>() == expected);
+      BOOST_TEST(nd::histogram(wide(nd::Slice(), 0), bins, {-0.1, 0.7}).first.to_vector<std::int64_t>() == expected);
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -446,4 +446,35 @@ BOOST_FIXTURE_TEST_CASE(sparse_files, Matrices) {
   BOOST_CHECK_THROW(nd::sparse::save_npz(path, csr_matrix()), nd::TypeError);
 }
 
+// Every number of columns up to some vectors, and rows with few and many entries, against dense products of integers.
+BOOST_AUTO_TEST_CASE(products_of_all_widths) {
+  const nd::Array row = nd::arange(400) * 7 % 23, column = nd::arange(400) * 11 % 90;
+  const nd::Array entries = nd::arange(400) % 5 - 2;
+  for (const nd::Dtype dtype : {nd::float32, nd::float64, nd::int32, nd::int16, nd::complex64}) {
+    const csr_matrix m(nd::sparse::Entries(entries.astype(dtype), {row, column}), {25, 90});
+    const nd::Array dense = m.toarray();
+    for (std::int64_t n = 1; n <= 40; ++n) {
+      const nd::Array x = (nd::arange(90 * n) * 13 % 17 - 8).reshape({90, n}).astype(dtype);
+      BOOST_TEST(bool(nd::array_equal(m.dot(x), nd::matmul(dense, x))), dtype << " " << n);
+    }
+  }
+}
+
+// A result with so many columns that those of a row lie far apart.
+BOOST_AUTO_TEST_CASE(product_with_many_columns) {
+  const std::int64_t n = 1000003;
+  const nd::Array column = nd::arange(300) * 999983 % n, row = nd::arange(300) % 5;
+  const csr_matrix a(nd::sparse::Entries(nd::ones(10), {nd::arange(10) % 2, nd::arange(10) % 5}), {2, 5}),
+      b(nd::sparse::Entries(nd::arange(300) + 1.0, {row, column}), {5, n});
+  const csr_matrix c = a.dot(b);
+  const nd::Array order = nd::argsort(column);
+  for (const std::int64_t k : {0, 1}) {
+    const nd::Array sums = nd::take(nd::arange(300) + 1.0, order);
+    const csr_matrix part = c(k);
+    // Row k of a has a one in each of the five columns.
+    BOOST_TEST(bool(nd::array_equal(part.indices(), nd::take(column, order))));
+    BOOST_TEST(bool(nd::array_equal(part.data(), sums)));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -555,4 +555,41 @@ BOOST_FIXTURE_TEST_CASE(scattered_extrema, test::NumpyScene) {
     BOOST_CHECK_THROW(nd::scatter_max(v.copy(), {6}, 1), nd::IndexError);
 }
 
+// Elements of a row, in and beyond the caches, by indices of both signs; values one by one or one for all.
+BOOST_AUTO_TEST_CASE(at_many_elements) {
+  for (const std::int64_t n : {50, 300001}) {
+    const nd::Array a = nd::arange(n) % 97 - 48.0, b = nd::arange(3 * n) * 31 % 101 - 50.0;
+    const nd::Array index = nd::arange(3 * n) * 7919 % (2 * n) - n;
+    const std::vector<double> values = b.to_vector<double>();
+    std::vector<double> sums = a.to_vector<double>(), maxima = sums;
+    const std::vector<std::int64_t> at = index.to_vector<std::int64_t>();
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const auto to = std::size_t(at[i] < 0 ? at[i] + n : at[i]);
+      sums[to] += values[i];
+      maxima[to] = std::max(maxima[to], values[i]);
+    }
+    for (const nd::Array& i : {index, index.astype(nd::int32)}) {
+      const nd::Array x = a.copy(), y = a.copy(), z = a.copy();
+      const auto version = x.version();
+      ufuncs::add.at(x, i, b);
+      BOOST_TEST((x.version() > version));
+      ufuncs::maximum.at(y, i, b);
+      ufuncs::minimum.at(z, i, -49);
+      BOOST_TEST((x.to_vector<double>() == sums));
+      BOOST_TEST((y.to_vector<double>() == maxima));
+      BOOST_TEST(nd::amax(z).item<double>() == -49);
+      if (nd::current_device().kind == nd::Device::Kind::cpu)
+        BOOST_CHECK_THROW(ufuncs::add.at(x, nd::array({std::int64_t(0), n}).astype(i.dtype()), 1), nd::IndexError);
+      BOOST_TEST((x.to_vector<double>() == sums));
+    }
+    std::vector<std::int64_t> starts;
+    std::vector<double> expected;
+    for (std::int64_t first = 0, length = 1; first < n; first += length, length = length * 3 / 2 + 1) {
+      starts.push_back(first);
+      expected.push_back(a(nd::Slice(first, std::min(first + length, n))).sum().item<double>());
+    }
+    BOOST_TEST((ufuncs::add.reduceat(a, starts).to_vector<double>() == expected));
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

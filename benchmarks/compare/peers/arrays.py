@@ -127,6 +127,58 @@ def assigned(values, mask):
     return values
 
 
+def few_selected(f):
+    """Masks of runs, of which every hundredth is selected."""
+    def make(p, seed):
+        n, run = p["n"], p["run"]
+        chosen = data.labels((n + run - 1) // run, 2 * seed + 1, 100) == 0
+        return line(p, 2 * seed), xp.asarray(numpy.repeat(chosen, run)[:n])
+    return lambda p: rotating(p, lambda seed: make(p, seed), lambda s: f(*s))
+
+
+def read_elements(p):
+    def read(a):
+        total, n = 0.0, len(a)
+        for i in range(1000):
+            total += float(a[i * 7 % n])
+        return xp.array([total])
+    return rotating(p, lambda seed: line(p, seed), read)
+
+
+def write_in_line(p):
+    def write(given):
+        a, n = given.copy(), len(given)
+        for i in range(1000):
+            a[i * 7 % n] = 1.5
+        return a
+    return rotating(p, lambda seed: line(p, seed), write)
+
+
+def sparse_matrix(p, seed):
+    if on_gpu:
+        from cupyx.scipy import sparse
+    else:
+        from scipy import sparse
+    n, entries = p["rows"], p["rows"] * p["per_row"]
+    places = xp.arange(entries) // p["per_row"], xp.asarray(data.labels(entries, 2 * seed, n))
+    return sparse.coo_matrix((input(p, (entries,), 2 * seed + 1, -1), places), shape=(n, n)).tocsr()
+
+
+def sparse_by_dense(p):
+    shape = (p["rows"], p["columns"]) if "columns" in p else (p["rows"],)
+    return rotating(p, lambda seed: (sparse_matrix(p, seed), input(p, shape, 1000 + seed, -1)), lambda s: s[0] @ s[1])
+
+
+def sparse_by_sparse(p):
+    """The product of SciPy is not in the order of columns; it is sorted for the comparison alone."""
+    def in_order():
+        m = sparse_matrix(p, 0)
+        product = m @ m
+        product.sort_indices()
+        return product.data
+    return Case(rotating(p, lambda seed: sparse_matrix(p, seed), lambda m: m @ m), result=in_order)
+
+
 def take(p):
     return rotating(p, lambda seed: (line(p, 2 * seed), positions(p["n"], 2 * seed + 1)), lambda s: s[0][s[1]])
 
@@ -348,6 +400,15 @@ table = {
     "reduction/count_nonzero": default(of_matrix(lambda a: xp.asarray(xp.count_nonzero(a)))),
     "indexing/mask_select": default(masked(lambda a, mask: a[mask])),
     "indexing/mask_assign": default(masked(assigned)),
+    "indexing/mask_select_few": default(few_selected(lambda a, mask: a[mask])),
+    "indexing/mask_assign_few": default(few_selected(assigned)),
+    "indexing/mask_select_runs": default(few_selected(lambda a, mask: a[mask])),
+    "indexing/mask_assign_runs": default(few_selected(assigned)),
+    "indexing/read_elements": default(read_elements),
+    "indexing/write_elements": default(write_in_line),
+    "sparse/csr_vector": default(sparse_by_dense),
+    "sparse/csr_dense": default(sparse_by_dense),
+    "sparse/csr_csr": default(sparse_by_sparse),
     "indexing/take": default(take),
     "indexing/take_rows": default(take_rows),
     "indexing/bincount": default(bincount),

@@ -1,6 +1,7 @@
 // Interpolation along the spatial axes of images.
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
@@ -42,8 +43,8 @@ Taps nearest_taps(const Axis& a, bool exact, bool by_size) {
     std::int64_t at = 0;
     if (by_size) at = exact ? (2 * i + 1) * a.from / (2 * a.to) : i * a.from / a.to;
     else at = std::int64_t(std::floor((double(i) + (exact ? 0.5 : 0.0)) * a.step));
-    taps.at.push_back({std::min(at, a.from - 1)});
-    taps.weight.push_back({1.0});
+    taps.add(std::min(at, a.from - 1), 1);
+    taps.end_output();
   }
   return taps;
 }
@@ -54,8 +55,9 @@ Taps linear_taps(const Axis& a) {
     const double place = std::max(a.place(i), 0.0);
     const std::int64_t low = std::min(std::int64_t(place), std::max<std::int64_t>(a.from - 2, 0));
     const double above = std::min(place - double(low), 1.0);
-    taps.at.push_back({low, std::min(low + 1, a.from - 1)});
-    taps.weight.push_back({1 - above, above});
+    taps.add(low, 1 - above);
+    taps.add(std::min(low + 1, a.from - 1), above);
+    taps.end_output();
   }
   return taps;
 }
@@ -72,14 +74,9 @@ Taps cubic_taps(const Axis& a) {
   Taps taps;
   for (std::int64_t i = 0; i < a.to; ++i) {
     const double place = a.place(i), low = std::floor(place);
-    std::vector<std::int64_t> at;
-    std::vector<double> weight;
-    for (int k = -1; k <= 2; ++k) {
-      at.push_back(std::clamp<std::int64_t>(std::int64_t(low) + k, 0, a.from - 1));
-      weight.push_back(cubic(place - low - k, -0.75));
-    }
-    taps.at.push_back(at);
-    taps.weight.push_back(weight);
+    for (int k = -1; k <= 2; ++k)
+      taps.add(std::clamp<std::int64_t>(std::int64_t(low) + k, 0, a.from - 1), cubic(place - low - k, -0.75));
+    taps.end_output();
   }
   return taps;
 }
@@ -92,18 +89,15 @@ Taps averaging_taps(const Axis& a, bool is_cubic) {
     const double center = (double(i) + 0.5) * a.step;
     const std::int64_t first = std::max<std::int64_t>(std::int64_t(center - support + 0.5), 0),
                        last = std::min(std::int64_t(center + support + 0.5), a.from);
-    std::vector<std::int64_t> at;
-    std::vector<double> weight;
+    const std::size_t begin = taps.weight.size();
     double total = 0;
     for (std::int64_t k = first; k < last; ++k) {
       const double distance = (double(k) - center + 0.5) / spread;
-      at.push_back(k);
-      weight.push_back(is_cubic ? cubic(distance, -0.5) : std::max(1 - std::abs(distance), 0.0));
-      total += weight.back();
+      taps.add(k, is_cubic ? cubic(distance, -0.5) : std::max(1 - std::abs(distance), 0.0));
+      total += taps.weight.back();
     }
-    for (double& w : weight) w /= total;
-    taps.at.push_back(at);
-    taps.weight.push_back(weight);
+    for (std::size_t k = begin; k < taps.weight.size(); ++k) taps.weight[k] /= total;
+    taps.end_output();
   }
   return taps;
 }
@@ -160,11 +154,15 @@ Variable interpolate(const Variable& x, const InterpolateOptions& o) {
   for (int a = 0; a < axes; ++a) order.push_back(a);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return lengths[a] * x.shape(2 + b) < lengths[b] * x.shape(2 + a); });
+  std::vector<std::pair<int, Axis>> maps;
   for (const int a : order) {
     const Axis axis = axis_of(x.shape(2 + a), lengths[a], o.align_corners, o.scale_factor);
     const bool is_moved = o.scale_factor && !o.align_corners && axis.step != 1.0;
-    if (axis.from != axis.to || is_moved) y = resampled(y, 2 + a, taps_of(mode, axis, o));
+    if (axis.from != axis.to || is_moved) maps.emplace_back(2 + a, axis);
   }
+  for (std::size_t k = 0; k < maps.size(); ++k)
+    y = resampled(y, maps[k].first, taps_of(mode, maps[k].second, o),
+                  {.cyclic_x = has_weights && k > 0, .cyclic_y = has_weights && k + 1 < maps.size()});
   // A result of the size of x is a variable of its own, as any other.
   return y.is_same(x) ? autograd::identity(x) : narrowed(y, x.dtype());
 }
