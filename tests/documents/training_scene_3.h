@@ -51,6 +51,7 @@ struct Scene {
   }
 };
 // The names of the members in the statements: SCENE_NAMES = scene.
-#define SCENE_NAMES auto& [x, t, v, img, imgs, ds, model, opt, clf, opt_clf, train_iter, test_iter, updater, trainer, dir]
+#define SCENE_NAMES \
+  auto& [x, t, v, img, imgs, ds, model, opt, clf, opt_clf, train_iter, test_iter, updater, trainer, dir]
 
 }  // namespace spellings
