@@ -8,15 +8,16 @@
 
 namespace autograd {
 
-[[nodiscard]] inline ModeScope no_grad() { return no_backprop_mode(); }
-
 // A scope without a graph, as an object.
-class NoGradGuard {
+class no_grad {
  public:
-  NoGradGuard() : scope_(no_backprop_mode()) {}
+  [[nodiscard]] no_grad() : scope_(no_backprop_mode()) {}
 
  private:
   ModeScope scope_;
 };
+using NoGradGuard = no_grad;
+using NoGrad = no_grad;
+using NoBackpropMode = no_grad;
 
 }  // namespace autograd

@@ -31,3 +31,7 @@
 #include <catena/nn/summary.h>
 #include <catena/nn/vision.h>
 #include <catena/nn/walker_alias.h>
+
+namespace nn {
+namespace functional = functions;  // PyTorch's name of the module of functions
+}  // namespace nn

@@ -16,6 +16,23 @@ Variable internal::SequenceElement::operator()(const Variable& x) const {
   return is_link() ? link->get().call({x}) : function(x);
 }
 
+namespace {
+
+std::string key_of(const Sequential::Element& e, std::size_t number) {
+  return e.name.empty() ? std::to_string(number) : e.name;
+}
+
+}  // namespace
+
+void Sequential::add_module(std::string name, Element element) {
+  for (const Element& e : elements_)
+    check<catena::AttributeError>(e.name != name, "Sequential.add_module", "the name ", name, " is in use");
+  check<catena::AttributeError>(!name.empty() && name.find('/') == name.npos, "Sequential.add_module", "the name \"",
+                                name, "\" is empty or has a slash");
+  element.name = std::move(name);
+  append(std::move(element));
+}
+
 std::size_t Sequential::position(const char* op, std::int64_t index) const {
   const auto n = static_cast<std::int64_t>(elements_.size());
   check<catena::IndexError>(index >= -n && index < n, op, "the index ", index, " is out of range for ", n, " elements");
@@ -25,7 +42,7 @@ std::size_t Sequential::position(const char* op, std::int64_t index) const {
 void Sequential::name_links() const {
   std::size_t i = 0;
   for (const Element& e : elements_)
-    if (e.link) set_name(e.link->get(), std::to_string(i++));
+    if (e.link) set_name(e.link->get(), key_of(e, i++));
 }
 
 void Sequential::insert(std::int64_t index, Element element) {
@@ -85,7 +102,7 @@ Sequential repeat(const Sequential& links, int n, CopyMode mode) { return links.
 void Sequential::visit_declared(MemberVisitor& v) {
   std::size_t i = 0;
   for (const Element& e : elements_)
-    if (e.link) v.link(std::to_string(i++), e.link->get());
+    if (e.link) v.link(key_of(e, i++), e.link->get());
 }
 
 Variable Sequential::call(const Variables& args) {

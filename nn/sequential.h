@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,6 +42,7 @@ struct SequenceElement {
   std::optional<AnyLink> link;
   autograd::UnaryFunction function;
   bool is_given = false;
+  std::string name = {};  // of add_module; empty: the number
 };
 }  // namespace internal
 
@@ -72,6 +74,8 @@ class CATENA_EXPORT Sequential : public Link {
   }
 
   void append(Element element) { insert(static_cast<std::int64_t>(elements_.size()), std::move(element)); }
+  // Appends with a name: a link and its parameters then have it in place of the number, "fc/W".
+  void add_module(std::string name, Element element);
   // Puts an element before the one of this index. If the sequence was moved to a device, a link is moved there too.
   void insert(std::int64_t index, Element element);
   void extend(const Sequential& more);  // appends copies of the elements

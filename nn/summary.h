@@ -53,6 +53,7 @@ struct CATENA_EXPORT ModelSummary {
 
   // A table with a row for each link and totals below.
   std::string to_string() const;
+  operator std::string() const { return to_string(); }
   friend CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const ModelSummary& summary);
 };
 

@@ -64,6 +64,10 @@ struct CATENA_EXPORT Example {
   // The result of a function of an example, such as std::tuple(x / 255, t).
   template <class... T>
   Example(const std::tuple<T...>& t) : Example(std::apply([](auto&... v) { return Example({v...}); }, t)) {}
+  template <class A, class B>
+  requires(std::is_convertible_v<const A&, ExampleValue>&& std::is_convertible_v<const B&, ExampleValue>)
+      Example(const std::pair<A, B>& p)
+      : Example({ExampleValue(p.first), ExampleValue(p.second)}) {}
   Array operator[](std::string_view name) const;  // of a map; the KeyError lists the names
   bool is_map() const noexcept { return !names.empty(); }
 };
@@ -100,9 +104,49 @@ class CATENA_EXPORT Dataset {
  private:
   Example at(std::int64_t i) const;
 };
-// Datasets are shared: iterators, subsets and splits refer to the same object.
-using DatasetPtr = catena::Shared<const Dataset>;
-template <> struct CATENA_EXPORT HeldFrom<const Dataset> { static DatasetPtr make(const Array& a); };
+// Chainer's name.
+using DatasetMixin = Dataset;
+
+// Datasets are shared: iterators, subsets and splits refer to the same object. Besides the members of a pointer, it has
+// the size and the examples: train.size(), train[0].
+class DatasetPtr : public catena::Shared<const Dataset> {
+ public:
+  using Shared::Shared;
+  DatasetPtr() noexcept = default;
+  DatasetPtr(catena::Shared<const Dataset> p) noexcept : Shared(std::move(p)) {}
+  std::int64_t size() const { return (*this)->size(); }
+  Example get_example(std::int64_t i) const { return (*this)->get_example(i); }
+  template <class I> decltype(auto) operator[](const I& i) const { return (**this)[i]; }
+};
+
+namespace internal {
+// A class of a program that has size() and operator[], but is no Dataset.
+template <class T>
+concept SizedSequence = !std::is_base_of_v<Dataset, T> && !autograd::ForeignArray<T> && !std::is_same_v<T, Array> &&
+                        !std::is_convertible_v<const T&, catena::Shared<const Dataset>> && requires(const T& x) {
+  { x.size() } -> std::convertible_to<std::int64_t>;
+  Example(x[0]);
+};
+template <class T> class SequenceDataset : public Dataset {
+ public:
+  explicit SequenceDataset(const T& sequence) : sequence_(sequence) {}
+  std::int64_t size() const override { return static_cast<std::int64_t>(sequence_.size()); }
+  Example get_example(std::int64_t i) const override {
+    using Index = decltype(sequence_.size());
+    return Example(sequence_[static_cast<Index>(i)]);
+  }
+
+ private:
+  T sequence_;
+};
+}  // namespace internal
+// Of arrays, and of objects with size() and operator[], such as a std::vector<Example>, which are copied.
+template <> struct CATENA_EXPORT HeldFrom<const Dataset> {
+  static DatasetPtr make(const Array& a);
+  template <internal::SizedSequence T> static DatasetPtr make(const T& sequence) {
+    return DatasetPtr(internal::make_held(internal::SequenceDataset<T>(sequence)));
+  }
+};
 // A dataset argument: an lvalue is borrowed, a temporary is owned, a pointer is shared.
 using AnyDataset = Held<const Dataset>;
 

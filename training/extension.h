@@ -102,6 +102,11 @@ inline FunctionExtension make_extension(catena::Function<void(Trainer&)> functio
   return {std::move(function), std::move(options)};
 }
 
+// The options first, as in Chainer.
+inline FunctionExtension make_extension(MakeExtensionOptions options, catena::Function<void(Trainer&)> function) {
+  return {std::move(function), std::move(options)};
+}
+
 struct ExtendOptions {
   std::string name = {};  // default: the extension's name, else its default_name()
   TriggerSpec trigger = TriggerSpec::not_given();

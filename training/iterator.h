@@ -126,6 +126,10 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
       : SerialIterator(std::move(dataset), batch_size, Options{}) {}
+  // repeat and shuffle by position, as in Chainer.
+  template <std::same_as<bool> Bool>
+  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Bool repeat, Bool shuffle = true)
+      : SerialIterator(std::move(dataset), batch_size, Options{.repeat = repeat, .shuffle = shuffle}) {}
 
   std::optional<Batch> next() override;
   std::int64_t batch_size() const override { return sweep_.batch_size(); }

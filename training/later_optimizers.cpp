@@ -76,7 +76,9 @@ double rectification(double beta2, std::int64_t t) {
 
 }  // namespace
 
-AdamW::AdamW(Options o) : Optimizer(decayed_adam("AdamW", catena::kernels::adam_w_update, o, {{"m"}, {"v"}})) {}
+AdamW::AdamW(Options o)
+    : Optimizer(o.amsgrad ? decayed_adam("AdamW", catena::kernels::ams_grad_update, o, {{"m"}, {"v"}, {"vhat"}})
+                          : decayed_adam("AdamW", catena::kernels::adam_w_update, o, {{"m"}, {"v"}})) {}
 
 AMSGrad::AMSGrad(Options o)
     : Optimizer(decayed_adam("AMSGrad", catena::kernels::ams_grad_update, o, {{"m"}, {"v"}, {"vhat"}})) {}

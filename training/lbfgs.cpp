@@ -35,6 +35,11 @@ LBFGS::LBFGS(Options options)
   check<ValueError>(options_.max_iter >= 1, "LBFGS", "max_iter is ", options_.max_iter, " and must be at least 1");
   check<ValueError>(options_.history_size >= 1, "LBFGS", "history_size is ", options_.history_size,
                     " and must be at least 1");
+  const std::string_view search = options_.line_search_fn == nullptr ? "" : options_.line_search_fn;
+  check<ValueError>(search.empty() || search == "strong_wolfe", "LBFGS", "line_search_fn is \"", search,
+                    "\" and must be \"strong_wolfe\"");
+  options_.strong_wolfe = options_.strong_wolfe || !search.empty();
+  options_.line_search_fn = nullptr;
   if (options_.max_eval == 0) options_.max_eval = options_.max_iter * 5 / 4;
 }
 

@@ -19,7 +19,8 @@ struct LBFGSOptions {
   double tolerance_grad = 1e-7;     // an update ends when no element of the gradient is greater,
   double tolerance_change = 1e-9;   // or when neither an element of the step nor the change of the loss is
   std::int64_t history_size = 100;  // pairs of steps and changes of the gradient, each with the size of all parameters
-  bool strong_wolfe = false;        // search along each direction for a step that satisfies the strong Wolfe conditions
+  const char* line_search_fn = nullptr;  // PyTorch's option: "strong_wolfe" (ValueError for others)
+  bool strong_wolfe = false;  // search along each direction for a step that satisfies the strong Wolfe conditions
 };
 
 // optimizer.update(lossfun) computes the loss several times and goes several steps:

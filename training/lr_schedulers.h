@@ -4,6 +4,7 @@
 //   for (...) { train(); scheduler.step(); }
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -41,6 +42,19 @@ struct MultiStepLR : Scheduler {
   using Options = MultiStepLROptions;
   MultiStepLR(Optimizer& optimizer, const Options& o)
       : Scheduler(optimizer, schedules::multi_step(o.milestones, o.gamma)) {}
+  template <std::same_as<std::vector<double>> M = std::vector<double>>  // so that {.milestones = ...} means the options
+  MultiStepLR(Optimizer& optimizer, M milestones, double gamma = 0.1)
+      : MultiStepLR(optimizer, Options{std::move(milestones), gamma}) {}
+};
+
+// The rate times `factor` for total_iters steps, and then the rate.
+struct ConstantLROptions {
+  double factor = 1.0 / 3, total_iters = 5;
+};
+struct ConstantLR : Scheduler {
+  using Options = ConstantLROptions;
+  explicit ConstantLR(Optimizer& optimizer, const Options& o = {})
+      : Scheduler(optimizer, [o](double base, double step) { return step < o.total_iters ? base * o.factor : base; }) {}
 };
 
 // The rate times gamma after every step.
@@ -90,13 +104,15 @@ struct CosineAnnealingLR : Scheduler {
 
 // The same again and again: the first period has t_0 steps, and each further one t_mult times those of the one before.
 struct CosineAnnealingWarmRestartsOptions {
-  double t_0 = 1, t_mult = 1;
+  double t_0 = 1, T_0 = t_0, t_mult = 1, T_mult = t_mult;  // one name of each, PyTorch's are T_0 and T_mult
   double eta_min = 0;
 };
 struct CosineAnnealingWarmRestarts : Scheduler {
   using Options = CosineAnnealingWarmRestartsOptions;
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, double t_0, double t_mult = 1, double eta_min = 0)
+      : CosineAnnealingWarmRestarts(optimizer, Options{.t_0 = t_0, .t_mult = t_mult, .eta_min = eta_min}) {}
   CosineAnnealingWarmRestarts(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::cosine_restarts(o.t_0, o.t_mult, o.eta_min)) {}
+      : Scheduler(optimizer, schedules::cosine_restarts(o.T_0, o.T_mult, o.eta_min)) {}
 };
 
 // From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
@@ -116,9 +132,27 @@ struct SequentialLROptions {
 struct CATENA_EXPORT SequentialLR : Scheduler {
   // ValueError unless there is one milestone between each two schedulers, and they increase from above 0.
   SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o);
+  template <std::same_as<std::vector<double>> M = std::vector<double>>  // so that {.milestones = ...} means the options
+  SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, M milestones)
+      : SequentialLR(optimizer, schedulers, SequentialLROptions{std::move(milestones)}) {}
+};
+
+// From the rate to swa_lr in anneal_epochs steps, on half a wave of a cosine: for averages of weights (AveragedModel).
+struct SWALROptions {
+  double swa_lr = 0.05, anneal_epochs = 10;
+};
+struct SWALR : Scheduler {
+  using Options = SWALROptions;
+  SWALR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::cosine(o.anneal_epochs, o.swa_lr)) {}
+  SWALR(Optimizer& optimizer, double swa_lr) : SWALR(optimizer, Options{.swa_lr = swa_lr}) {}
 };
 
 // PyTorch's name of the scheduler that looks at a measure: scheduler.step(loss).
 using ReduceLROnPlateau = PlateauScheduler;
+
+// PyTorch's module.
+namespace lr_scheduler {
+using namespace training;
+}  // namespace lr_scheduler
 
 }  // namespace training

@@ -7,7 +7,9 @@
 // Thread safety: an optimizer and its target belong to one thread at a time.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -192,7 +194,9 @@ class CATENA_EXPORT Optimizer {
   // name with a slash, and if the optimizer has no groups (LBFGS). KeyError for unknown hyperparameters, a name that is
   // in use, and a group that no parameter belongs to.
   ParamGroup add_param_group(ParamGroupOptions options);
-  std::vector<ParamGroup> param_groups();         // in the order in which they were added
+  // In the order in which they were added; without any, one that stands for the optimizer itself: its parameters are
+  // all of them, its values those of the optimizer.
+  std::vector<ParamGroup> param_groups();
   ParamGroup param_group(std::string_view name);  // the KeyError lists the names
   // The update of one parameter. KeyError for a parameter or a path that the target does not have.
   ParamRule update_rule(const Variable& param);
@@ -202,12 +206,35 @@ class CATENA_EXPORT Optimizer {
   double get_hyper(std::string_view name) const;
   void set_hyper(std::string_view name, double value);
   std::vector<std::string> hyper_names() const;
-  double lr() const { return get_hyper("lr"); }
   void set_lr(double value);  // "lr", or "alpha" if the optimizer has no "lr" to set
+  HyperReference operator[](std::string_view hyper) { return {*this, hyper}; }
+  // The hyperparameter that set_lr sets, as a member: optimizer.lr *= 0.1. optimizer.lr() is get_hyper("lr"), which is
+  // the rate of the last update if it follows from others, as in Adam.
+  struct Rate : HyperReference {
+    explicit Rate(Optimizer& of) noexcept : HyperReference(of, "lr"), of_(&of) {}
+    Rate(const Rate& o) : HyperReference(o), of_(nullptr) {}
+    using HyperReference::operator=;
+    Rate& operator=(const Rate& o) {
+      HyperReference::operator=(o);
+      return *this;
+    }
+    ~Rate() = default;
+    double operator()() const { return of_ != nullptr ? of_->get_hyper("lr") : value(); }
+
+   private:
+    const Optimizer* of_;
+  };
+  Rate lr{*this};
 
   // ---- PyTorch's names ----
   void zero_grad() { target().cleargrads(); }
   void step() { update(); }
+  // With PyTorch's closure, which clears the gradients, calls backward() and returns the loss; so does this.
+  template <std::invocable F> Variable step(F&& closure) {
+    Variable loss = std::forward<F>(closure)();
+    update();
+    return loss;
+  }
   // Copies of what serialize() stores, in memory, and back: see nn/serializers/state_dict.h.
   nn::StateDict state_dict();
   nn::LoadReport load_state_dict(const nn::StateDict& state);
@@ -327,6 +354,7 @@ class CATENA_EXPORT Optimizer {
   void check_groups(const char* op) const;
   catena::Shared<internal::ParamGroupData> add_group(ParamGroupOptions options, bool is_rule);
   catena::Shared<internal::ParamGroupData> own_group(const std::string& path);
+  catena::Shared<internal::ParamGroupData> whole_group();
   void assign_groups();
   void forget_groups();
   void groups_changed();
@@ -356,13 +384,17 @@ class CATENA_EXPORT Optimizer {
   std::vector<Slot> slots_;
   const Slot* updating_ = nullptr;                                // in update_one
   std::vector<catena::Shared<internal::ParamGroupData>> groups_;  // those of single parameters last
-  std::vector<ValueSet> value_sets_ = std::vector<ValueSet>(1);   // those in use; the first one is empty
+  catena::Shared<internal::ParamGroupData> whole_;               // stands for the optimizer; null until it is asked for
+  std::vector<ValueSet> value_sets_ = std::vector<ValueSet>(1);  // those in use; the first one is empty
   std::vector<catena::Owned<Pass>> passes_;              // kept from step to step, because their tables seldom change
   catena::Owned<LossScaling> scaling_;                   // null: no loss scaling
   catena::Shared<internal::GradientExchange> exchange_;  // null: gradients are those of this process
   bool sharded_ = false;                                 // new slots are elsewhere until the ranks have agreed
   std::uint64_t changes_ = 0;                            // number of changes of target and hooks
 };
+
+// Prints the name and the hyperparameters: Adam(alpha=0.001, beta1=0.9, ...).
+CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer);
 
 // Chainer's name of the base class of gradient descent methods.
 using GradientMethod = Optimizer;

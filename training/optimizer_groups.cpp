@@ -102,6 +102,8 @@ void Optimizer::groups_changed() {
 
 void Optimizer::forget_groups() {
   for (const auto& group : groups_) group->optimizer = nullptr;
+  if (whole_ != nullptr) whole_->optimizer = nullptr;
+  whole_.reset();
   groups_.clear();
   groups_changed();
 }
@@ -137,6 +139,8 @@ catena::Shared<ParamGroupData> Optimizer::add_group(ParamGroupOptions options, b
   data.values.resize(hyper_.size());
   if (const std::optional<double> lr = data.options.lr)
     data.values[hyper_index(internal::hyper_to_set(*this, "", "add_param_group"))] = *lr;
+  if (const std::optional<double> decay = data.options.weight_decay)
+    data.values[hyper_index(internal::own_name(*this, "weight_decay"))] = *decay;
   for (const auto& [name, value] : data.options.hyperparams) data.values[hyper_index(name)] = value;
   for (std::size_t i = 0; i < data.values.size(); ++i)
     if (const char* other = rule_.hyper[i].follows; other != nullptr && !data.values[i])
@@ -165,7 +169,8 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
   const auto in_use = [&](const std::string& name) {
     return std::any_of(groups_.begin(), groups_.end(), [&](const auto& g) { return !g->is_rule && g->name() == name; });
   };
-  for (std::size_t number = param_groups().size(); options.name.empty(); ++number)
+  const auto groups = std::count_if(groups_.begin(), groups_.end(), [](const auto& g) { return !g->is_rule; });
+  for (std::ptrdiff_t number = groups; options.name.empty(); ++number)
     if (std::string free = std::to_string(number); !in_use(free)) options.name = std::move(free);
   check<ValueError>(options.name.find('/') == options.name.npos, "add_param_group", "the name ", options.name,
                     " has a slash");
@@ -195,14 +200,22 @@ std::vector<ParamGroup> Optimizer::param_groups() {
   std::vector<ParamGroup> result;
   for (const auto& group : groups_)
     if (!group->is_rule) result.push_back(ParamGroup(group));
+  if (result.empty() && target_ != nullptr) result.push_back(ParamGroup(whole_group()));
   return result;
+}
+
+catena::Shared<ParamGroupData> Optimizer::whole_group() {
+  if (whole_ == nullptr)
+    whole_ = catena::Shared<ParamGroupData>::make(ParamGroupData{.optimizer = this, .is_whole = true});
+  return whole_;
 }
 
 ParamGroup Optimizer::param_group(std::string_view name) {
   std::vector<std::string> names;
-  for (const ParamGroup& group : param_groups()) {
-    if (group.name() == name) return group;
-    names.push_back(group.name());
+  for (const auto& group : groups_) {
+    if (group->is_rule) continue;
+    if (group->name() == name) return ParamGroup(group);
+    names.push_back(group->name());
   }
   catena::fail<KeyError>("param_group", "there is no group ", name, " (there are: ", listed(names), ")");
 }

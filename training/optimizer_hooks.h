@@ -76,4 +76,9 @@ struct CATENA_EXPORT GradientLARS {
 
 using nn::grads_norm;
 
+// Chainer's module.
+namespace optimizer_hooks {
+using namespace training;
+}  // namespace optimizer_hooks
+
 }  // namespace training

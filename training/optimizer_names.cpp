@@ -1,4 +1,8 @@
-// Members of Optimizer by PyTorch's names.
+// Members of Optimizer by PyTorch's names, and its text.
+#include <algorithm>
+#include <ostream>
+
+#include <catena/kernels/base/text.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/schedules.h>
@@ -6,6 +10,26 @@
 namespace training {
 
 void Optimizer::set_lr(double value) { set_hyper(internal::hyper_to_set(*this, "", "set_lr"), value); }
+
+std::string internal::own_name(const Optimizer& optimizer, std::string_view name) {
+  const auto& hyper = optimizer.rule().hyper;
+  const auto has = [&](std::string_view n) {
+    return std::any_of(hyper.begin(), hyper.end(), [&](const UpdateRule::HyperParameter& h) { return n == h.name; });
+  };
+  if (name == "lr" && !has("lr") && has("alpha")) return "alpha";
+  if (name == "weight_decay" && !has("weight_decay") && has("weight_decay_rate")) return "weight_decay_rate";
+  return std::string(name);
+}
+
+std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer) {
+  out << optimizer.rule().name;
+  const char* before = "(";
+  for (const std::string& name : optimizer.hyper_names()) {
+    out << before << name << "=" << catena::shortest_text(optimizer.get_hyper(name));
+    before = ", ";
+  }
+  return out << (*before == '(' ? "()" : ")");
+}
 
 nn::StateDict Optimizer::state_dict() { return nn::state_dict(*this); }
 nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }

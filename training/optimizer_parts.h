@@ -14,7 +14,8 @@ namespace training::internal {
 struct ParamGroupData {
   Optimizer* optimizer = nullptr;  // null once the optimizer has started anew
   ParamGroupOptions options = {};
-  bool is_rule = false;  // of a single parameter, whose path is the name
+  bool is_rule = false;   // of a single parameter, whose path is the name
+  bool is_whole = false;  // stands for the optimizer
   // For each hyperparameter of the optimizer, the value of the group, and the one that it was made with.
   std::vector<std::optional<double>> values = {}, given = {};
   HookList hooks = {};

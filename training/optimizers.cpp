@@ -48,6 +48,14 @@ UpdateRule gradient_descent(const SGD::Options& o) {
   return rule;
 }
 
+// That of AMSGrad decays the parameter itself; its rate for decay is 0 here.
+const catena::KernelDef* adam_kernel(const Adam::Options& o) {
+  catena::check<catena::ValueError>(!o.amsgrad || o.weight_decay == 0, "Adam",
+                                    "amsgrad excludes weight_decay, which is ", o.weight_decay,
+                                    ": AdamW and AMSGrad decay weights, and so does the hook WeightDecay");
+  return o.amsgrad ? &catena::kernels::ams_grad_update : &catena::kernels::adam_update;
+}
+
 }  // namespace
 
 SGD::SGD(Options o) : Optimizer(gradient_descent(o)) {}
@@ -66,13 +74,13 @@ MomentumSGD::MomentumSGD(Options o)
 
 Adam::Adam(Options o)
     : Optimizer({.name = "Adam",
-                 .kernel = &catena::kernels::adam_update,
+                 .kernel = adam_kernel(o),
                  .hyper = {{"alpha", o.alpha},
                            {"beta1", o.beta1},
                            {"beta2", o.beta2},
                            {"eps", o.eps},
                            {"weight_decay", o.weight_decay}},
-                 .states = {{"m"}, {"v"}},
+                 .states = o.amsgrad ? States{{"m"}, {"v"}, {"vhat"}} : States{{"m"}, {"v"}},
                  .block = o.convention == AdamConvention::pytorch ? pytorch_adam : chainer_adam,
                  .lr = adam_lr}) {}
 

@@ -35,7 +35,11 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   template <std::size_t N> explicit Class(const ParamGroupOptions(&groups)[N]) : Class() { setup_groups(groups); }    \
   template <std::size_t N> Class(const ParamGroupOptions(&groups)[N], Options o) : Class(o) { setup_groups(groups); } \
   template <internal::Number... N>                                                                                    \
-  explicit Class(N... values) requires(sizeof...(N) > 0) : Class(Options{double(values)...}) {}
+  explicit Class(N... values) requires(sizeof...(N) > 0) : Class(Options{double(values)...}) {}                       \
+  template <internal::Number... N>                                                                                    \
+  Class(Link& target, N... values) requires(sizeof...(N) > 0) : Class(target, Options{double(values)...}) {}          \
+  template <internal::ParameterList P, internal::Number... N>                                                         \
+  Class(const P& params, N... values) requires(sizeof...(N) > 0) : Class(params, Options{double(values)...}) {}
 // The same from PyTorch's options. They are templates, because a list such as {.eps = 1e-6} that suits both kinds of
 // options is then one of Options.
 #define CATENA_TORCH_CONSTRUCTORS(Class)                                                                   \
@@ -55,6 +59,7 @@ struct CATENA_EXPORT SGD : Optimizer {
     bool nesterov = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
+  HyperReference momentum{*this, "momentum"};
 };
 
 // v <- momentum v - lr g;  p <- p + v.  State v.
@@ -63,6 +68,7 @@ struct CATENA_EXPORT MomentumSGD : Optimizer {
     double lr = 0.01, momentum = 0.9;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(MomentumSGD)
+  HyperReference momentum{*this, "momentum"};
 };
 
 // Where eps stands in Adam and its descendants, and how these decay weights.
@@ -81,22 +87,26 @@ struct CATENA_EXPORT Adam : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
     AdamConvention convention = AdamConvention::chainer;
+    bool amsgrad = false;  // the denominator of AMSGrad; ValueError with a weight_decay, which AdamW and AMSGrad have
   };
   struct TorchOptions {
     double lr = 0.001;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0;
+    bool amsgrad = false;
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
               .beta2 = betas.second,
               .eps = eps,
               .weight_decay = weight_decay,
-              .convention = AdamConvention::pytorch};
+              .convention = AdamConvention::pytorch,
+              .amsgrad = amsgrad};
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adam)
   CATENA_TORCH_CONSTRUCTORS(Adam)
+  HyperReference alpha{*this, "alpha"};
 };
 
 // v <- momentum v - lr g;  p <- p + momentum^2 v - (1 + momentum) lr g, with the new v.  State v.
@@ -105,6 +115,7 @@ struct CATENA_EXPORT NesterovAG : Optimizer {
     double lr = 0.01, momentum = 0.9;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(NesterovAG)
+  HyperReference momentum{*this, "momentum"};
 };
 
 // h <- h + g^2;  p <- p - lr g / (sqrt(h) + eps).  State h.  (Duchi et al., JMLR 12, 2011.)
@@ -161,6 +172,7 @@ struct CATENA_EXPORT CorrectedMomentumSGD : Optimizer {
     bool nesterov = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(CorrectedMomentumSGD)
+  HyperReference momentum{*this, "momentum"};
 };
 
 // Adam with decoupled weight decay. States m, v.  (Loshchilov, Hutter: arXiv:1711.05101.) get_hyper("lr") returns
@@ -169,17 +181,25 @@ struct CATENA_EXPORT AdamW : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0.01, eta = 1;
     AdamConvention convention = AdamConvention::pytorch;
+    bool amsgrad = false;  // as AMSGrad
   };
   struct TorchOptions {
     double lr = 0.001;  // alpha
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0.01;  // weight_decay_rate
+    bool amsgrad = false;
     operator Options() const {
-      return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps, .weight_decay_rate = weight_decay};
+      return {.alpha = lr,
+              .beta1 = betas.first,
+              .beta2 = betas.second,
+              .eps = eps,
+              .weight_decay_rate = weight_decay,
+              .amsgrad = amsgrad};
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdamW)
   CATENA_TORCH_CONSTRUCTORS(AdamW)
+  HyperReference alpha{*this, "alpha"};
 };
 
 // AdamW whose denominator is the greatest v so far: never smaller again.  States m, v, vhat.  (Reddi et al.: On the
@@ -190,6 +210,7 @@ struct CATENA_EXPORT AMSGrad : Optimizer {
     AdamConvention convention = AdamConvention::pytorch;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AMSGrad)
+  HyperReference alpha{*this, "alpha"};
 };
 
 // Adam whose rate lr_t / (sqrt(v) + eps) lies between final_lr (1 - 1 / (gamma t + 1)) and final_lr (1 + 1 / (gamma
@@ -202,10 +223,12 @@ struct CATENA_EXPORT AdaBound : Optimizer {
            initial_alpha = 0;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdaBound)
+  HyperReference alpha{*this, "alpha"};
 };
 struct CATENA_EXPORT AMSBound : Optimizer {
   using Options = AdaBound::Options;
   CATENA_OPTIMIZER_CONSTRUCTORS(AMSBound)
+  HyperReference alpha{*this, "alpha"};
 };
 
 // Adam whose adaptive rate is rectified by its variance, and which is a momentum method in the first steps.  Decay as
@@ -214,7 +237,15 @@ struct CATENA_EXPORT RAdam : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
   };
+  struct TorchOptions {  // without PyTorch's weight_decay, which is added to the gradient
+    double lr = 0.001;
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-8;
+    operator Options() const { return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps}; }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(RAdam)
+  CATENA_TORCH_CONSTRUCTORS(RAdam)
+  HyperReference alpha{*this, "alpha"};
 };
 
 // m as in Adam;  u <- max(beta2 u, |g| + eps);  p <- p - alpha / (1 - beta1^t) m / u.  Decay as in PyTorch's AdamW.
@@ -223,7 +254,15 @@ struct CATENA_EXPORT Adamax : Optimizer {
   struct Options {
     double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
   };
+  struct TorchOptions {  // without PyTorch's weight_decay, which is added to the gradient
+    double lr = 0.002;
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-8;
+    operator Options() const { return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps}; }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
+  CATENA_TORCH_CONSTRUCTORS(Adamax)
+  HyperReference alpha{*this, "alpha"};
 };
 
 // Momentum whose steps are longer where the gradients vary less:  m <- m + (1 - beta)(g - m);
@@ -244,7 +283,16 @@ struct CATENA_EXPORT Lion : Optimizer {
   struct Options {
     double lr = 1e-4, beta1 = 0.9, beta2 = 0.99, weight_decay_rate = 0;
   };
+  struct TorchOptions {
+    double lr = 1e-4;
+    std::pair<double, double> betas = {0.9, 0.99};
+    double weight_decay = 0;  // weight_decay_rate
+    operator Options() const {
+      return {.lr = lr, .beta1 = betas.first, .beta2 = betas.second, .weight_decay_rate = weight_decay};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(Lion)
+  CATENA_TORCH_CONSTRUCTORS(Lion)
 };
 
 // ---- steps that depend on the whole parameter: on its norm, its rows and columns, or its singular values ----
@@ -258,7 +306,17 @@ struct CATENA_EXPORT LAMB : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-6, weight_decay_rate = 0.01;
   };
+  struct TorchOptions {
+    double lr = 0.001;
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-6, weight_decay = 0.01;  // weight_decay_rate
+    operator Options() const {
+      return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps, .weight_decay_rate = weight_decay};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(LAMB)
+  CATENA_TORCH_CONSTRUCTORS(LAMB)
+  HyperReference alpha{*this, "alpha"};
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;

@@ -35,17 +35,20 @@ Optimizer& ParamGroup::optimizer() const { return *data().optimizer; }
 
 double ParamGroup::get_hyper(std::string_view name) const {
   const ParamGroupData& group = data();
+  if (group.is_whole) return group.optimizer->get_hyper(name);
   return group.optimizer->value_of(name, group.optimizer->values_of({&group}), group.optimizer->t_);
 }
 
 void ParamGroup::set_hyper(std::string_view name, double value) {
   ParamGroupData& group = data();
+  if (group.is_whole) return group.optimizer->set_hyper(name, value);
   group.values[group.optimizer->hyper_index(name)] = value;
 }
 
 bool ParamGroup::has_hyper(std::string_view name) const {
   const ParamGroupData& group = data();
-  return group.values[group.optimizer->hyper_index(name)].has_value();
+  const std::size_t index = group.optimizer->hyper_index(name);
+  return !group.is_whole && group.values[index].has_value();
 }
 
 std::vector<nn::NamedParam> ParamGroup::params() const {
@@ -55,13 +58,14 @@ std::vector<nn::NamedParam> ParamGroup::params() const {
   std::vector<nn::NamedParam> params;
   for (const Optimizer::Slot& s : optimizer.slots_) {
     const Optimizer::ValueSet& groups = optimizer.value_sets_[s.value_set];
-    if (std::find(groups.begin(), groups.end(), &group) != groups.end()) params.push_back(s.param);
+    if (group.is_whole || std::find(groups.begin(), groups.end(), &group) != groups.end()) params.push_back(s.param);
   }
   return params;
 }
 
 void ParamGroup::add_hook(Hook hook, const std::string& name, HookTiming timing) {
   ParamGroupData& group = data();
+  if (group.is_whole) return group.optimizer->add_hook(std::move(hook), name, timing);
   internal::add_hook_to(group.hooks, {name, std::move(hook), timing});
   ++group.optimizer->changes_;
 }
@@ -72,6 +76,7 @@ void ParamGroup::add_hook(ParamHook hook, const std::string& name, HookTiming ti
 
 void ParamGroup::remove_hook(const std::string& name) {
   ParamGroupData& group = data();
+  if (group.is_whole) return group.optimizer->remove_hook(name);
   internal::remove_hook_from(group.hooks, name);
   ++group.optimizer->changes_;
 }

@@ -15,6 +15,7 @@
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/link.h>
+#include <catena/training/hyper_reference.h>
 
 namespace training {
 
@@ -87,16 +88,31 @@ struct ParamGroupOptions {
   PathPatterns match = {};  // of paths: nn/path_pattern.h
   // Returns whether a parameter belongs to the group; called once, when it has data.
   catena::Function<bool(const std::string& path, const Variable& param)> select = {};
-  Variables params = {};          // model.encoder.params()
-  std::optional<double> lr = {};  // "lr", or "alpha" if the optimizer has no "lr" to set
-  Hyperparams hyperparams = {};   // {{"lr", 0.01}, {"weight_decay_rate", 0}}; the others are those of the optimizer
-  std::string name = {};          // in snapshots; by default its number, "0", or the next one that is not in use
+  Variables params = {};                    // model.encoder.params()
+  std::optional<double> lr = {};            // "lr", or "alpha" if the optimizer has no "lr" to set
+  std::optional<double> weight_decay = {};  // "weight_decay", or "weight_decay_rate" if the optimizer has that instead
+  Hyperparams hyperparams = {};  // {{"lr", 0.01}, {"weight_decay_rate", 0}}; the others are those of the optimizer
+  std::string name = {};         // in snapshots; by default its number, "0", or the next one that is not in use
 };
 
 // ---- handles ------------------------------------------------------------------------------------
 // A group of an optimizer. A handle refers to the group; RuntimeError once setup() has started the optimizer anew.
 class CATENA_EXPORT ParamGroup {
  public:
+  ParamGroup(const ParamGroup& o) noexcept : data_(o.data_) {}
+  ParamGroup(ParamGroup&& o) noexcept : data_(std::move(o.data_)) {}
+  ParamGroup& operator=(const ParamGroup& o) noexcept {
+    data_ = o.data_;
+    return *this;
+  }
+  ParamGroup& operator=(ParamGroup&& o) noexcept {
+    data_ = std::move(o.data_);
+    return *this;
+  }
+  ~ParamGroup() = default;
+
+  HyperReference lr{*this, "lr"};  // group.lr *= 0.1
+  HyperReference operator[](std::string_view hyper) { return {*this, hyper}; }
   const std::string& name() const noexcept;
   // Returns the group's value, or that of the optimizer if the group has none. KeyError as for Optimizer::get_hyper.
   double get_hyper(std::string_view name) const;
@@ -134,7 +150,15 @@ class CATENA_EXPORT ParamRule {
   // optimizer's.
   double get_hyper(std::string_view name) const;
   void set_hyper(std::string_view name, double value);
-  double lr() const { return get_hyper("lr"); }
+  ParamRule(const ParamRule& o) : optimizer_(o.optimizer_), path_(o.path_) {}
+  ParamRule& operator=(const ParamRule& o) {
+    optimizer_ = o.optimizer_;
+    path_ = o.path_;
+    return *this;
+  }
+  ~ParamRule() = default;
+  HyperReference lr{*this, "lr"};
+  HyperReference operator[](std::string_view hyper) { return {*this, hyper}; }
   // Number of updates of this parameter. Smaller than Optimizer::t() if it was frozen, disabled or not there in some.
   std::int64_t t() const;
   // A parameter that is not enabled gets gradients, and hooks of the optimizer see them, but nothing updates it.

@@ -114,6 +114,8 @@ class CATENA_EXPORT WeightedRandomSampler : public OrderSampler {
   // The weights as an array of any real dtype and one axis, else ValueError.
   WeightedRandomSampler(const autograd::Array& weights, Options options);
   explicit WeightedRandomSampler(const autograd::Array& weights) : WeightedRandomSampler(weights, Options{}) {}
+  WeightedRandomSampler(std::vector<double> weights, std::int64_t num_samples, bool replacement = true)
+      : WeightedRandomSampler(std::move(weights), Options{num_samples, replacement}) {}
   // ValueError if the dataset has not as many examples as there are weights.
   std::int64_t length(std::int64_t dataset_size) const override;
   std::vector<std::int64_t> order(const OrderContext& context) const override;

@@ -290,7 +290,8 @@ void internal::Plateau::step(double measure, Optimizer& optimizer, const std::st
   if (bad <= options.patience) return;
   cooldown = options.cooldown;
   bad = 0;
-  const auto reduced = [this](double value) { return std::max(value * options.factor, options.least); };
+  const double least = options.min_lr.value_or(options.least);
+  const auto reduced = [this, least](double value) { return std::max(value * options.factor, least); };
   optimizer.set_hyper(hyper, reduced(optimizer.get_hyper(hyper)));
   for (ParamGroup& group : groups_with(optimizer, hyper)) group.set_hyper(hyper, reduced(group.get_hyper(hyper)));
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,15 +85,16 @@ class CATENA_EXPORT Scheduler {
 };
 
 struct PlateauOptions {
-  std::string mode = "min";    // PyTorch's option: "max" is maximize = true; ValueError for others
-  bool maximize = false;       // whether a greater measure is better
-  double factor = 0.1;         // of the value, when the measure has not improved
-  std::int64_t patience = 10;  // number of steps without improvement that are allowed
-  double threshold = 1e-4;     // an improvement is greater than this part of the best measure
-  bool relative = true;        // with false, greater than this number
-  std::int64_t cooldown = 0;   // number of steps after a reduction that are not counted
-  double least = 0;            // the value is not reduced below
-  std::string hyper = {};      // as for Scheduler
+  std::string mode = "min";           // PyTorch's option: "max" is maximize = true; ValueError for others
+  bool maximize = false;              // whether a greater measure is better
+  double factor = 0.1;                // of the value, when the measure has not improved
+  std::int64_t patience = 10;         // number of steps without improvement that are allowed
+  double threshold = 1e-4;            // an improvement is greater than this part of the best measure
+  bool relative = true;               // with false, greater than this number
+  std::int64_t cooldown = 0;          // number of steps after a reduction that are not counted
+  double least = 0;                   // the value is not reduced below
+  std::optional<double> min_lr = {};  // PyTorch's name of it
+  std::string hyper = {};             // as for Scheduler
 };
 
 namespace internal {
@@ -113,8 +115,12 @@ struct CATENA_EXPORT Plateau {
 class CATENA_EXPORT PlateauScheduler {
  public:
   explicit PlateauScheduler(Optimizer& optimizer, PlateauOptions options = {});
+  PlateauScheduler(Optimizer& optimizer, const char* mode, PlateauOptions options = {})  // "min" or "max"
+      : PlateauScheduler(optimizer, (options.mode = mode, std::move(options))) {}
   void step(double measure);
+  void step(const Variable& measure) { step(measure.item<double>()); }
   double value() const { return optimizer_->get_hyper(hyper_); }
+  std::vector<double> get_last_lr() const { return {value()}; }  // PyTorch's name
   double best() const noexcept { return state_.best; }
   // "best", "bad", "cooldown", "value" and "values/<group>"; loading sets the values.
   void serialize(Serializer& s);

@@ -1,6 +1,7 @@
 // Umbrella header of training: optimizers, data, the trainer and its extensions.
 #pragma once
 
+#include <catena/training/averaged_model.h>
 #include <catena/training/dataset.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>
@@ -33,3 +34,12 @@ using training::ParallelUpdater;
 using training::StandardUpdater;
 
 }  // namespace training::updaters
+
+namespace training {
+namespace iterators {
+using namespace training;
+}
+namespace optimizers {
+using namespace training;
+}
+}  // namespace training

@@ -99,6 +99,7 @@ EarlyStoppingTrigger::EarlyStoppingTrigger(Options options)
   catena::check<catena::ValueError>(options_.mode == "max" || options_.mode == "min" || options_.mode == "auto",
                                     "EarlyStoppingTrigger", "mode is \"", options_.mode,
                                     "\" and must be \"max\", \"min\" or \"auto\"");
+  options_.patience = options_.patients.value_or(options_.patience);
   catena::check<catena::ValueError>(options_.patience >= 1, "EarlyStoppingTrigger", "patience is ", options_.patience,
                                     " and must be at least 1");
 }

@@ -73,6 +73,7 @@ StandardUpdater::StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer>
     : iterators_(std::move(iterators)), optimizers_(std::move(optimizers)), options_(std::move(options)) {
   check<ValueError>(!iterators_.empty() && !optimizers_.empty(), "StandardUpdater", "there are ", iterators_.size(),
                     " iterators and ", optimizers_.size(), " optimizers; one of each is needed");
+  options_.accumulate = options_.accumulate_grad_batches.value_or(options_.accumulate);
   check<ValueError>(options_.accumulate >= 1, "StandardUpdater", "accumulate is ", options_.accumulate,
                     " and must be at least 1");
   check<ValueError>(options_.accumulate == 1 || !options_.capture, "StandardUpdater",

@@ -45,6 +45,17 @@ struct ClassifierOptions {
   LabelKey label_key = -1;
 };
 
+// A result of the last call: a Variable, also as a function, classifier.accuracy().
+struct ClassifierResult : Variable {
+  using Variable::operator();
+  ClassifierResult() noexcept = default;
+  ClassifierResult& operator=(Variable v) noexcept {
+    Variable::operator=(std::move(v));
+    return *this;
+  }
+  const Variable& operator()() const noexcept { return *this; }
+};
+
 // Calls the predictor with all arguments except the labels, which are the last argument unless label_key says
 // otherwise, in their order. Reports "loss" and "accuracy" and returns the loss.
 //
@@ -87,7 +98,15 @@ template <class Predictor> class Classifier : public Chain {
   } catch (...) {
     catena::rethrow_standard("Classifier");
   }
-  Classifier(Classifier&& o) = default;  // o still refers to the predictor, which now belongs to this object
+  // o still refers to the predictor, which now belongs to this object.
+  Classifier(Classifier&& o)
+      : Chain(std::move(o)),
+        held_(std::move(o.held_)),
+        predictor(o.predictor),
+        options(std::move(o.options)),
+        y(std::move(o.y)),
+        loss(std::move(o.loss)),
+        accuracy(std::move(o.accuracy)) {}
   Classifier& operator=(const Classifier& o) {
     copyable(predictor);
     const Predictor& from = copyable(o.predictor);
@@ -126,7 +145,9 @@ template <class Predictor> class Classifier : public Chain {
 
   Predictor& predictor;
   Options options;
-  Variable y, loss, accuracy;  // results of the last call
+  Variable y;
+  ClassifierResult loss, accuracy;  // results of the last call
+  bool& compute_accuracy = options.compute_accuracy;
 
  private:
   Classifier(catena::Shared<Predictor> held, Options options_, int)

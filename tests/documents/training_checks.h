@@ -12,9 +12,10 @@ namespace spellings {
 void check(bool holds, const char* condition);
 #define CHECK(...) ::spellings::check(bool(__VA_ARGS__), #__VA_ARGS__)
 
-// The values of an array or a variable.
+// The values of an array or a variable, also of a bias, which is optional.
 template <class A> nd::Array values(const A& a) {
-  if constexpr (requires { a.data().is_null(); }) return nd::Array(a.data()).astype(nd::float64);
+  if constexpr (requires { a.has_value(); }) return values(*a);
+  else if constexpr (requires { a.data().is_null(); }) return nd::Array(a.data()).astype(nd::float64);
   else return nd::Array(a).astype(nd::float64);
 }
 template <class A, class B> bool close(const A& a, const B& b, double tolerance = 1e-5) {

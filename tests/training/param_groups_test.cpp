@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(what_belongs_to_a_group) {
   Net model;
   AdamW optimizer;
   optimizer.setup(model);
-  BOOST_TEST(optimizer.param_groups().empty());
+  BOOST_TEST(optimizer.param_groups().size() == 1u);  // the optimizer itself
   const ParamGroup biases = optimizer.add_param_group({.match = "*/b", .hyperparams = {{"weight_decay_rate", 0}}});
   BOOST_TEST(paths(biases) == (Paths{"/encoder/l1/b", "/encoder/l2/b", "/head/b"}), each);
   BOOST_TEST(biases.name() == "0");
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(message_of<catena::KeyError>([&] { optimizer.add_param_group({.params = other.head.params()}); }),
                  "not in the target"));
   BOOST_CHECK_THROW(optimizer.add_param_group({.match = "*", .name = "a/b"}), catena::ValueError);
-  BOOST_TEST(optimizer.param_groups().empty());
+  BOOST_TEST(optimizer.param_groups()[0].name().empty());
   ParamGroup group = optimizer.add_param_group({.match = "*", .name = "all"});
   BOOST_TEST(has(message_of<catena::KeyError>([&] { optimizer.add_param_group({.match = "*", .name = "all"}); }),
                  "a group named all already"));
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(group.set_hyper("nothing", 1), catena::KeyError);
   BOOST_CHECK_THROW(group.get_hyper("nothing"), catena::KeyError);
   optimizer.setup(other);  // forgets the groups
-  BOOST_TEST(optimizer.param_groups().empty());
+  BOOST_TEST(optimizer.param_groups()[0].name().empty());
   BOOST_TEST(has(message_of<catena::RuntimeError>([&] { group.set_hyper("alpha", 1); }), "setup has started it anew"));
   LBFGS lbfgs;
   lbfgs.setup(model);

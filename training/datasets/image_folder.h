@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/function.h>
@@ -27,6 +29,10 @@ struct ImageFolderOptions {
 class CATENA_EXPORT ImageFolder : public Dataset {
  public:
   explicit ImageFolder(const std::string& root, ImageFolderOptions options = {});
+  // With a transform alone: ImageFolder("images", transforms::ToTensor()).
+  template <class F>
+  ImageFolder(const std::string& root, F transform) requires std::is_invocable_r_v<Example, F&, Example>
+      : ImageFolder(root, ImageFolderOptions{.transform = std::move(transform)}) {}
   std::int64_t size() const override { return images_.size(); }
   Example get_example(std::int64_t i) const override;
   const std::vector<std::string>& classes() const noexcept { return classes_; }  // names, by number

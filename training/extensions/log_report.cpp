@@ -93,7 +93,7 @@ LogReport::LogReport() : LogReport(Options{}) {}
 LogReport::LogReport(Options options)
     : IntervalLog({std::move(options.keys), std::move(options.trigger), std::move(options.reductions)}),
       postprocess_(std::move(options.postprocess)),
-      log_name_(std::move(options.log_name)) {}
+      log_name_(options.filename ? std::move(options.filename) : std::move(options.log_name)) {}
 
 void LogReport::initialize(Trainer& trainer) {
   if (log_name_) internal::check_output_file("LogReport", trainer, *log_name_);

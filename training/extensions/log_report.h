@@ -61,7 +61,8 @@ struct LogReportOptions {
   catena::Function<void(LogEntry&)> postprocess = {};  // may change an entry
   // In the trainer's folder; may contain fields such as {epoch} or {main/loss} of the newest entry; empty: no file.
   std::optional<std::string> log_name = "log";
-  LogReductions reductions = {};  // see IntervalLogOptions
+  std::optional<std::string> filename = {};  // takes the place of log_name, whose name it is in later Chainer
+  LogReductions reductions = {};             // see IntervalLogOptions
 };
 
 // Keeps all entries, and rewrites its file atomically with each one.
@@ -70,6 +71,9 @@ class CATENA_EXPORT LogReport : public IntervalLog {
   using Options = LogReportOptions;
   explicit LogReport(Options options);
   LogReport();
+  // Keys and trigger in Chainer's order: LogReport({"main/loss"}, {1, epoch}).
+  explicit LogReport(std::vector<std::string> keys, TriggerSpec when = {1, epoch}, Options options = {})
+      : LogReport((options.keys = std::move(keys), options.trigger = std::move(when), std::move(options))) {}
 
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   std::string default_name() const override { return "LogReport"; }

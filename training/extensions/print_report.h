@@ -11,10 +11,21 @@
 
 namespace training {
 
+// A stream as an option: its address, or the stream itself.
+class StreamRef {
+ public:
+  StreamRef(std::ostream* stream = nullptr) noexcept : stream_(stream) {}
+  StreamRef(std::ostream& stream) noexcept : stream_(&stream) {}
+  operator std::ostream*() const noexcept { return stream_; }
+
+ private:
+  std::ostream* stream_;
+};
+
 struct PrintReportOptions {
   std::string log_report = "LogReport";           // the name of a registered LogReport
   catena::Shared<LogReport> own_log_report = {};  // a LogReport that this extension calls itself, instead
-  std::ostream* out = nullptr;                    // default: std::cout
+  StreamRef out = {};                             // default: std::cout
   // Default: true if `out` is a terminal. On a terminal, a progress bar below the cursor is erased first.
   std::optional<bool> terminal = {};
 };

@@ -109,7 +109,8 @@ void DataLoader::advance() {
   fresh_ = false;
   const std::optional<Batch> next = iterator_->next();
   if (!next || (options_.drop_last && next->size() < options_.batch_size)) return;
-  batch_ = concat_examples(*next, options_.device, options_.padding);
+  batch_ = options_.collate_fn && !next->stacked ? to_device(options_.device, options_.collate_fn(next->examples))
+                                                 : concat_examples(*next, options_.device, options_.padding);
 }
 
 }  // namespace training

@@ -73,12 +73,20 @@ struct DataLoaderOptions {
   bool shuffle = false;
   std::optional<AnyOrderSampler> sampler = {};  // defines the order in place of shuffle; both are a ValueError
   int num_workers = 0;                          // threads that load batches ahead; 0: the calling thread loads
-  bool drop_last = false;                       // leaves out a last batch that is not full
-  DeviceId device = {};                         // the device to which batches are moved
-  Padding padding = {};                         // of examples of unequal shapes
+  // Makes the batch of the examples, in place of concat_examples: [](const Examples& examples) { ... }
+  catena::Function<Example(const Examples&)> collate_fn = {};
+  bool pin_memory = false;  // without effect: batches are moved from pinned memory anyway
+  bool drop_last = false;   // leaves out a last batch that is not full
+  DeviceId device = {};     // the device to which batches are moved
+  Padding padding = {};     // of examples of unequal shapes
   // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
   std::optional<std::uint64_t> seed = {};
+  int prefetch_factor = 2;          // without effect, like
+  bool persistent_workers = false;  // this: the threads live as long as the loader
 };
+
+// PyTorch's names of concat_examples.
+inline Example default_collate(const Examples& examples) { return concat_examples(examples); }
 
 // The batches of one sweep after the other: every begin() starts a sweep in a new order, and ends the one before. The
 // elements are batches as concat_examples stacks them; a reference to one is valid until the next one. Beside the loops

@@ -1,0 +1,158 @@
+// PyTorch's forms of optimizers, schedulers, data sets and averaged models: values against formulas, and the errors.
+#include <catena/training/averaged_model.h>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+#include <tuple>
+
+#include <catena/autograd/array.h>
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/dataset.h>
+#include <catena/training/lbfgs.h>
+#include <catena/training/lr_schedulers.h>
+#include <catena/training/optimizers.h>
+#include <catena/training/parallel/data_loader.h>
+
+using namespace test;
+using namespace training;
+
+namespace {
+
+const auto each = boost::test_tools::per_element();
+
+struct Pair : nn::Link {
+  nn::Parameter a{floats({1, 2}, {2})}, b{floats({3}, {1})};
+  NN_MEMBERS(a, b)
+  void give_grads(float g = 1) {
+    a.set_grad(autograd::full_like(a.data(), g));
+    b.set_grad(autograd::full_like(b.data(), g));
+  }
+};
+
+struct Squares {
+  std::size_t size() const { return 3; }
+  std::tuple<float, int> operator[](std::size_t i) const { return {float(i * i), int(i)}; }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_spellings)
+
+BOOST_AUTO_TEST_CASE(a_rate_is_a_member) {
+  Pair model;
+  SGD sgd(model, 0.5);
+  sgd.lr *= 0.5;
+  BOOST_TEST(sgd.get_hyper("lr") == 0.25);
+  const auto before = sgd.lr;  // a number
+  sgd.lr = 1;
+  BOOST_TEST(double(before) == 0.25);
+  BOOST_TEST(before() == 0.25);
+  sgd["weight_decay"] = 0.125;
+  BOOST_TEST(sgd.get_hyper("weight_decay") == 0.125);
+  BOOST_CHECK_THROW(sgd["nothing"] = 1, catena::KeyError);
+  Adam adam(model, {.alpha = 0.5});
+  adam.lr /= 2;  // alpha; lr() follows from it and the number of updates
+  BOOST_TEST(adam.get_hyper("alpha") == 0.25);
+  adam.alpha += 0.25;
+  BOOST_TEST(double(adam.lr) == 0.5);
+  model.give_grads();
+  adam.update();
+  BOOST_TEST(adam.lr() == 0.5 * std::sqrt(1 - 0.999) / (1 - 0.9), boost::test_tools::tolerance(1e-12));
+}
+
+BOOST_AUTO_TEST_CASE(groups_of_an_optimizer_without_groups) {
+  Pair model;
+  SGD sgd(model, 1);
+  for (ParamGroup& group : sgd.param_groups()) group.lr = 0.5;
+  BOOST_TEST(sgd.get_hyper("lr") == 0.5);
+  ParamGroup whole = sgd.param_groups()[0];
+  BOOST_TEST(whole.params().size() == 2u);
+  BOOST_TEST(!whole.has_hyper("lr"));
+  whole.add_hook([](Optimizer& o) { o.target().zerograds(); }, "zeros");
+  model.give_grads();
+  sgd.update();
+  BOOST_TEST(values(model.a.data()) == (std::vector<double>{1, 2}), each);
+  whole.remove_hook("zeros");
+  Pair other;
+  sgd.setup(other);
+  BOOST_CHECK_THROW(whole.set_hyper("lr", 1), catena::RuntimeError);
+
+  AdamW grouped({{.params = {model.a}, .weight_decay = 0.25}, {.params = {model.b}, .lr = 0.125}}, {.lr = 0.5});
+  BOOST_TEST(grouped.param_groups().size() == 2u);
+  BOOST_TEST(grouped.param_groups()[0].get_hyper("weight_decay_rate") == 0.25);
+  ParamGroup second = grouped.param_groups()[1];
+  ParamGroup copied = second;
+  copied.lr *= 2;
+  BOOST_TEST(second.lr() == 0.25);
+  BOOST_TEST(second["weight_decay"]() == 0.01);
+  BOOST_TEST(grouped.update_rule("/1").lr() == 0.25);
+}
+
+// The greatest second moment, from the formulas of Adam: g = 2, then 1, for a scalar.
+BOOST_AUTO_TEST_CASE(amsgrad) {
+  const double lr = 0.1, b1 = 0.5, b2 = 0.75, eps = 1e-8;
+  Pair model;
+  Adam adam(model, {.lr = lr, .betas = {b1, b2}, .eps = eps, .amsgrad = true});
+  double p = 3, m = 0, v = 0, top = 0;
+  for (int t = 1; t <= 3; ++t) {
+    const double g = t == 1 ? 2 : 0.25;
+    model.give_grads(float(g));
+    adam.step();
+    m = b1 * m + (1 - b1) * g;
+    v = b2 * v + (1 - b2) * g * g;
+    top = std::max(top, v);
+    p -= lr * (m / (1 - std::pow(b1, t))) / (std::sqrt(top / (1 - std::pow(b2, t))) + eps);
+    BOOST_TEST(values(model.b.data())[0] == p, boost::test_tools::tolerance(1e-5));
+  }
+  BOOST_CHECK_THROW(Adam(model, {.lr = lr, .weight_decay = 0.1, .amsgrad = true}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(text_and_options) {
+  std::ostringstream text;
+  text << SGD(0.5, 0.25);
+  BOOST_TEST(text.str() == "SGD(lr=0.5, momentum=0.25, weight_decay=0)");
+  BOOST_CHECK_THROW(LBFGS({.line_search_fn = "armijo"}), catena::ValueError);
+  BOOST_TEST(Lion({.lr = 0.5, .betas = {0.25, 0.5}, .weight_decay = 0.125}).get_hyper("weight_decay_rate") == 0.125);
+}
+
+BOOST_AUTO_TEST_CASE(schedulers) {
+  Pair model;
+  SGD sgd(model, 1);
+  lr_scheduler::ConstantLR constant(sgd, {.factor = 0.5, .total_iters = 2});
+  std::vector<double> rates;
+  for (int i = 0; i < 3; ++i, constant.step()) rates.push_back(sgd.lr());
+  BOOST_TEST(rates == (std::vector<double>{0.5, 0.5, 1}), each);
+  ReduceLROnPlateau plateau(sgd, "max", {.factor = 0.5, .patience = 0, .min_lr = 0.4});
+  for (double measure : {1.0, 2.0, 1.0, 1.0}) plateau.step(measure);
+  BOOST_TEST(sgd.lr() == 0.4);
+  BOOST_CHECK_THROW(ReduceLROnPlateau(sgd, "least"), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(a_class_is_a_data_set) {
+  DataLoader loader(Squares(), {.batch_size = 2, .collate_fn = [](const Examples& e) {
+                                  Example batch = concat_examples(e);
+                                  batch.values[0] = batch.values[0] + 1;
+                                  return batch;
+                                }});
+  std::vector<double> seen;
+  for (const Example& batch : loader)
+    for (double v : values(batch.values[0])) seen.push_back(v);
+  BOOST_TEST(seen == (std::vector<double>{1, 2, 5}), each);
+  const auto [two, one] = random_split(Squares(), {2, 1});
+  BOOST_TEST(two.size() == 2);
+  BOOST_TEST(one[0].values.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(averaged_model) {
+  Pair model, another;
+  AveragedModel<Pair> average(model, {.decay = 0.75});
+  average.update_parameters(model);
+  autograd::assign(model.b.data(), floats({7}, {1}));
+  average.update_parameters(model);
+  BOOST_TEST(values(average.module.b.data())[0] == 0.75 * 3 + 0.25 * 7);
+  BOOST_TEST(average.n_averaged() == 2);
+  BOOST_CHECK_THROW(average.update_parameters(another), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
