@@ -7,8 +7,8 @@
 
 #include <catena/autograd/backend/scoped_backend.h>
 #include <catena/autograd/function_options.h>
-#include <catena/autograd/nn_extension.h>
-#include <catena/kernels/base/view_layout.h>
+#include <catena/autograd/nn_extension/convolution.h>
+#include <catena/autograd/nn_extension/layout.h>
 
 namespace autograd {
 
@@ -28,8 +28,9 @@ namespace {
 
 // A copy in the memory order of `a`.
 Array kept_copy(const Array& a) {
-  const auto order = catena::dense_order(a.shape(), a.strides(), catena::itemsize(a.dtype()));
-  return order ? transpose(copy(transpose(a, *order)), catena::inverse_axes(*order)) : copy(a);
+  const Array result = empty_in_order_of(a, a.dtype());
+  assign(result, a);
+  return result;
 }
 
 // True for functions whose forward is a product, in which a backend may have other operations only of the value API.
@@ -117,14 +118,9 @@ class SavedProducts::Memory final : public Backend, public NnExtension {
     return f(inner_);
   }
   static Array computed(NnExtension& nn, const Convolution& c) {
-    const auto spatial = [](const Shape& shape) {
-      Dims result;
-      for (int k = 2; k < shape.size(); ++k) result.push_back(shape[k]);
-      return result;
-    };
     if (c.pass == Convolution::Pass::forward) return nn.convolution(c.x, c.w, c.b, c.spec);
-    if (c.pass == Convolution::Pass::data) return nn.convolution_backward_data(c.w, c.y, spatial(c.x_shape), c.spec);
-    return nn.convolution_backward_filter(c.x, c.y, spatial(c.w_shape), c.x.dtype(), c.spec);
+    if (c.pass == Convolution::Pass::data) return nn.convolution_backward_data(c.w, c.y, spatial_of(c.x_shape), c.spec);
+    return nn.convolution_backward_filter(c.x, c.y, spatial_of(c.w_shape), c.x.dtype(), c.spec);
   }
   // Returns the result of the next product of the first call; null if it was another one.
   const Array* find(bool convolution, const Shape& shape, Dtype dtype) {
@@ -163,7 +159,7 @@ std::string SavedProducts::name() const { return catena::concat("autograd::check
 void SavedProducts::forward_preprocess(const FunctionNode& function, const Arrays& in_data) {
   const std::string label = function.label();
   open_.emplace_back();
-  if (!open_.empty() && std::any_of(open_.begin(), open_.end(), [](const auto& m) { return bool(m); })) return;
+  if (std::any_of(open_.begin(), open_.end(), [](const auto& m) { return bool(m); })) return;
   if (!policy_.keeps(label) || !is_product(function, label)) return;
   if (first_) functions_.push_back({label, {}});
   const std::size_t at = next_++;

@@ -285,18 +285,17 @@ Variables vmap(const ListFunction& f, const Variables& xs, const VmapOptions& o)
       c.xs.push_back(xs[k]);
       continue;
     }
-    const std::int64_t length = xs[k].shape(catena::normalize_axis<catena::IndexError>(kOp, *axis, xs[k].ndim()));
+    const std::int64_t length = xs[k].shape(catena::normalize_axis(kOp, *axis, xs[k].ndim()));
     check<ValueError>(c.n < 0 || c.n == length, kOp, "argument ", k, " has ", length,
                       " examples, and the ones before have ", c.n);
     c.n = length;
     c.xs.push_back(*axis == 0 ? xs[k] : moveaxis(xs[k], {*axis}, {0}));
   }
-  check<ValueError>(c.n >= 0, kOp, "no argument has a batch axis: in_axes has none");
+  check<ValueError>(c.n >= 0, kOp, "no argument has a batch axis: give one of in_axes a number");
   check<ValueError>(c.n > 0, kOp, "the batch has no example");
   Variables ys = mapped(c);
   if (o.out_axis != 0)
-    for (Variable& y : ys)
-      y = moveaxis(y, {0}, {catena::normalize_axis<catena::IndexError>(kOp, o.out_axis, y.ndim())});
+    for (Variable& y : ys) y = moveaxis(y, {0}, {catena::normalize_axis(kOp, o.out_axis, y.ndim())});
   return ys;
 } catch (...) {
   catena::rethrow_standard(kOp);

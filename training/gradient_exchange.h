@@ -31,7 +31,7 @@ class CATENA_EXPORT GradientExchange {
   // Before each replay: throws what has failed since the capture or the replay before. After it has been enqueued.
   virtual void begin_replay() = 0;
   virtual void end_replay() = 0;
-  // What it adds to the file of the optimizer.
+  // Writes or reads its part of the optimizer's file.
   virtual void serialize(nn::Serializer& s) = 0;
 };
 

@@ -125,6 +125,7 @@ struct Optimizer::Pass {
 
 Optimizer::~Optimizer() {
   for (const auto& group : groups_) group->optimizer = nullptr;  // handles may outlive it
+  if (whole_ != nullptr) whole_->optimizer = nullptr;
 }
 
 void Optimizer::update_one(Variable&, std::span<Array>) {

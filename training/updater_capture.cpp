@@ -100,18 +100,18 @@ bool CapturedStep::is_due(const std::vector<Array>& batch, const Optimizer& opti
 }
 
 void CapturedStep::capture(const std::vector<Array>& batch, Optimizer& optimizer, const Step& step) {
-  work_.reset();
-  inputs_.clear();
-  for (const Array& a : batch) inputs_.push_back(autograd::copy(a));
-  kinds_ = ordinary_kinds_;
-  reporter_ = nn::find_current_reporter();
-  reported_.clear();
-
   Link& model = optimizer.target();
   const Counters counters(optimizer);
-  const std::vector<Kept> kept = kept_by(model);
+  std::vector<Kept> kept;
   GradientExchange* const exchange = ExchangeAccess::of(optimizer);
   try {
+    work_.reset();
+    inputs_.clear();
+    for (const Array& a : batch) inputs_.push_back(autograd::copy(a));
+    kinds_ = ordinary_kinds_;
+    reporter_ = nn::find_current_reporter();
+    reported_.clear();
+    kept = kept_by(model);
     work_.emplace(
         [&] {
           std::optional<nn::Reporter::Scope> scope;

@@ -46,8 +46,8 @@ class CATENA_EXPORT CommExtension {
     virtual bool takes(Dtype dtype) const = 0;    // false: a TypeError
     virtual void all_reduce(const Array& a) = 0;  // a = the sum over all ranks; errors of earlier work are thrown
     // Waits until the work of the current stream of the device has ended; calls while_waiting again and again
-    // meanwhile. What that throws, and an error of the work, on this rank or another, ends the work and is thrown on;
-    // then the rank is of no use any more. Not in captured work.
+    // meanwhile. An exception of while_waiting, and an error of the work on this rank or another, end the work and are
+    // thrown on; the rank cannot be used any more after that. Not in captured work.
     virtual void wait(const catena::Function<void()>& while_waiting) = 0;
   };
   // The name of a new group, which may have any bytes: one rank makes it and sends it to the others. RuntimeError as

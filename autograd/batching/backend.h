@@ -19,7 +19,7 @@
 
 namespace autograd::internal {
 
-// The memory of a batched array. The addresses of `data` belong to no memory: they only tell where views begin.
+// The memory of a batched array. The addresses of `data` belong to no memory: they only give the places of views.
 struct BatchStorage : catena::Storage {
   Array all;  // C-contiguous (examples or 1, elements); null before the first write
   bool batched = false;

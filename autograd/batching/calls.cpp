@@ -304,7 +304,6 @@ void BatchBackend::run(const catena::call::Gather& call) {
     for (const catena::call::Index& i : call.indices) {
       indices.push_back(i);
       indices.back().array = views.of(i.array, call.loop->size());
-      indices.back().axis = i.axis;
     }
     one.base = views.of(call.base);
     one.base_strides = base_strides(*this, *call.base, call.base_strides, views.are_all());

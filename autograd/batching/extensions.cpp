@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include <catena/autograd/batching/backend.h>
+#include <catena/autograd/nn_extension/convolution.h>
 
 namespace autograd::internal {
 namespace {
@@ -58,12 +59,6 @@ class Batch {
 
 bool any_batched(const BatchBackend& backend, std::initializer_list<Array> arrays) {
   return std::any_of(arrays.begin(), arrays.end(), [&](const Array& a) { return backend.is_batched(a); });
-}
-
-Dims spatial_of(const Shape& shape) {
-  Dims result;
-  for (int k = 2; k < shape.size(); ++k) result.push_back(shape[k]);
-  return result;
 }
 
 // ---- networks -----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-// Functions for implementations of convolutions. Internal to the folders nn_extension and ndarray_backend.
+// Functions for implementations of convolutions. Internal to autograd.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>

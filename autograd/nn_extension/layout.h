@@ -1,5 +1,5 @@
-// Results in the memory order of an operand, and moving averages of statistics. Internal to the folders nn_extension
-// and ndarray_backend.
+// Results in the memory order of an operand, and moving averages of statistics.
+// Internal to autograd.
 #pragma once
 
 #include <catena/autograd/nn_extension.h>

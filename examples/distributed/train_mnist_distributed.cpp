@@ -31,7 +31,7 @@ int main(int argc, char** argv) try {
   const bool shard_states = args.flag("--shard-states", "each rank has a part of the states of Adam");
   args.finish();
 
-  // The number of the rank on its machine is that of its GPU, which pure_nccl needs to know.
+  // The number of the rank on its machine is that of its GPU, which must be current before pure_nccl is created.
   use_device(on_gpu ? training::create_communicator("naive")->intra_rank() : -1);
   const auto comm = training::create_communicator(name);
   const bool is_first = comm->rank() == 0;  // it writes and prints

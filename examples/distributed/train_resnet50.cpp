@@ -60,7 +60,7 @@ int main(int argc, char** argv) try {
   const std::string val_list = args.positional("VAL", "list of the validation images");
   args.finish();
 
-  // The number of the rank on its machine is that of its GPU, which pure_nccl needs to know.
+  // The number of the rank on its machine is that of its GPU, which must be current before pure_nccl is created.
   use_device(on_gpu ? training::create_communicator("naive")->intra_rank() : -1);
   const auto comm = training::create_communicator(name, {.allreduce_grad_dtype = nd::dtype(wire)});
   const bool is_first = comm->rank() == 0;             // it writes and prints

@@ -13,7 +13,7 @@ using autograd::Dtype;
 // The set of positive elements comes from the values; given this set, the projection is linear.
 Variable sparsemax(const Variable& x, int axis) {
   catena::check<catena::TypeError>(x && catena::is_floating(x.dtype()), "sparsemax", "x must be a floating Variable");
-  const int along = catena::normalize_axis<catena::IndexError>("sparsemax", axis, x.ndim());
+  const int along = catena::normalize_axis("sparsemax", axis, x.ndim());
   if (catena::itemsize(x.dtype()) < 4)
     return autograd::cast(sparsemax(autograd::cast(x, Dtype::float32), axis), x.dtype());
   const std::int64_t n = x.shape(along);

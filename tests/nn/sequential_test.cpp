@@ -123,4 +123,13 @@ BOOST_AUTO_TEST_CASE(repetition) {
   BOOST_CHECK_THROW(nn::repeat(layer, -1), catena::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(copies_of_named_elements) {
+  nn::Sequential s;
+  s.add_module("fc", nn::Linear(3, 3));
+  CHECK_LIST(paths(s.repeat(2)), Strings{"/fc/W", "/fc/b", "/1/W", "/1/b"});
+  s.extend(s);
+  CHECK_LIST(paths(s), Strings{"/fc/W", "/fc/b", "/1/W", "/1/b"});
+  BOOST_CHECK_THROW(s.add_module("fc", nn::Linear(3, 3)), catena::AttributeError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -62,7 +62,7 @@ std::string row_name(const Json& trace, int row) {
 }
 
 // The timelines of an update of two ranks, behind a first one. With overlap, the first layer's backward waits until the
-// first bucket, which has the second layer, is on its way.
+// first bucket, which has the second layer, has been summed.
 std::vector<Json> timelines(MultiNodeOptimizerOptions options, const CommunicatorOptions& comm_options = {}) {
   std::vector<std::string> texts(2);
   const RankBatches data(2, 2, Dtype::float32);

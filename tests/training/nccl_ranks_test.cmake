@@ -24,7 +24,7 @@ says("catena: rank 0 of 2 ends by RuntimeError: .*rank 0 waits for rank 1, which
 ranks(134 "${RUN}" --nproc 2 --timeout 4 "${PROGRAM}" hangs)
 says("catena: rank 0 of 2 ends by TimeoutError: .*rank 0 waits for the other ranks in a sum of NCCL for more than 4 s")
 
-# What killed ranks have left behind is removed by others.
+# The files of killed ranks are removed by later ones.
 file(GLOB left "$ENV{TMPDIR}/software_nccl.*")
 if(NOT left)
   message(FATAL_ERROR "killed ranks have left no files")

@@ -172,6 +172,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(message_of<catena::KeyError>([&] { optimizer.add_param_group({.params = other.head.params()}); }),
                  "not in the target"));
   BOOST_CHECK_THROW(optimizer.add_param_group({.match = "*", .name = "a/b"}), catena::ValueError);
+  BOOST_TEST(optimizer.param_groups().size() == 1u);
   BOOST_TEST(optimizer.param_groups()[0].name().empty());
   ParamGroup group = optimizer.add_param_group({.match = "*", .name = "all"});
   BOOST_TEST(has(message_of<catena::KeyError>([&] { optimizer.add_param_group({.match = "*", .name = "all"}); }),
@@ -180,6 +181,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(group.set_hyper("nothing", 1), catena::KeyError);
   BOOST_CHECK_THROW(group.get_hyper("nothing"), catena::KeyError);
   optimizer.setup(other);  // forgets the groups
+  BOOST_TEST(optimizer.param_groups().size() == 1u);
   BOOST_TEST(optimizer.param_groups()[0].name().empty());
   BOOST_TEST(has(message_of<catena::RuntimeError>([&] { group.set_hyper("alpha", 1); }), "setup has started it anew"));
   LBFGS lbfgs;

@@ -1,4 +1,4 @@
-// The communicator pure_nccl on two GPUs: what waits for a rank that has ended or does not come, updates as CUDA graphs
+// The communicator pure_nccl on two GPUs: waits for a rank that has ended or does not come, updates as CUDA graphs
 // against updates without, and the order of kernels and sums.
 #include <catena/training/multi_node/multi_node_optimizer.h>
 
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_ends) {
   BOOST_TEST(has(ended, "rank 0 waits for rank 1, which has ended"), ended);
 }
 
-// What a rank has sent before it ended arrives.
+// The part that a rank has sent before it ended arrives.
 BOOST_AUTO_TEST_CASE(a_rank_that_ends_after_its_part) {
   if (!has_gpus()) return;
   std::vector<double> sum;
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE(captured_updates_give_the_same_bits) {
   }
 }
 
-// What the device of this rank gets in the order of submission: "k" for a kernel, "m" for a product of matrices, "s"
-// for a sum over the ranks, "u" for the update.
+// The work of this rank's device in the order of submission: "k" for a kernel, "m" for a product of matrices, "s" for a
+// sum over the ranks, "u" for the update.
 std::string order_of(const std::vector<Control::Launch>& launches, int rank) {
   std::string order;
   for (const Control::Launch& l : launches)

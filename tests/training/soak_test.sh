@@ -3,8 +3,8 @@
 #
 # Trainings whose ranks are killed at random moments. After each kill all other processes must end within 30 s, with an error that names the
 # killed rank. The training then goes on from its newest checkpoint, and its weights at the end must be those of a training that nobody
-# has disturbed, bit for bit. Every second training has double buffering; every second one that is started has no launcher, so that the ranks
-# must notice by themselves; of one that is killed before it has joined the others, they do when the time limit of 20 s has passed.
+# has disturbed, bit for bit. Every second training has double buffering. Every second start is without a launcher, so that the ranks themselves
+# must detect the end of one; if it was killed before it had joined the others, they do so when the time limit of 20 s has passed.
 set -uo pipefail
 run=${1:?} program=${2:?} work=${3:?} kills=${4:-4} seed=${5:-1} ranks=${6:-3}
 iterations=150 limit_ms=30000

@@ -129,6 +129,17 @@ BOOST_AUTO_TEST_CASE(schedulers) {
   BOOST_CHECK_THROW(ReduceLROnPlateau(sgd, "least"), catena::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(groups_that_outlive_their_optimizer) {
+  Pair model;
+  std::vector<ParamGroup> groups;
+  {
+    SGD sgd(model, 0.5);
+    groups = sgd.param_groups();
+    BOOST_TEST(groups[0].get_hyper("lr") == 0.5);
+  }
+  BOOST_CHECK_THROW(groups[0].get_hyper("lr"), catena::RuntimeError);
+}
+
 BOOST_AUTO_TEST_CASE(a_class_is_a_data_set) {
   DataLoader loader(Squares(), {.batch_size = 2, .collate_fn = [](const Examples& e) {
                                   Example batch = concat_examples(e);
@@ -139,6 +150,16 @@ BOOST_AUTO_TEST_CASE(a_class_is_a_data_set) {
   for (const Example& batch : loader)
     for (double v : values(batch.values[0])) seen.push_back(v);
   BOOST_TEST(seen == (std::vector<double>{1, 2, 5}), each);
+  // Also for a data set that stacks batches itself.
+  std::vector<double> counts;
+  const auto count = [&](const Examples& e) {
+    counts.push_back(double(e.size()));
+    return concat_examples(e);
+  };
+  DataLoader arrays(TupleDataset(floats({1, 2, 3}, {3}), floats({4, 5, 6}, {3})),
+                    {.batch_size = 2, .collate_fn = count});
+  for (const Example& batch : arrays) BOOST_TEST(batch.values.size() == 2u);
+  BOOST_TEST(counts == (std::vector<double>{2, 1}), each);
   const auto [two, one] = random_split(Squares(), {2, 1});
   BOOST_TEST(two.size() == 2);
   BOOST_TEST(one[0].values.size() == 2u);

@@ -209,10 +209,10 @@ std::string Communicator::Impl::summand_problem(std::string_view op, const Array
 
 Array Communicator::Impl::sum(const Array& a, bool may_overwrite, std::optional<double> divisor) const {
   if (kind == Kind::dummy) return may_overwrite ? a : autograd::copy(a);
-  const bool is_wide = a.size() > 0 && catena::itemsize(a.dtype()) > 2;
   if (kind == Kind::pure_nccl && gpus->takes(a.dtype())) {
     const Array result = may_overwrite && a.is_c_contiguous() ? a : autograd::copy(a);
     if (a.size() == 0) return result;
+    const bool is_wide = catena::itemsize(a.dtype()) > 2;
     if (divisor && !is_wide) result /= *divisor;  // so that the sum does not overflow
     gpus->enqueue(result);
     if (!autograd::is_capturing()) gpus->wait();

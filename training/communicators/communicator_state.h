@@ -35,7 +35,7 @@ namespace internal {
 void check_communicator(std::string_view name, const CommunicatorOptions& options);
 
 struct CATENA_EXPORT CommunicatorAccess {
-  // What sums arrays of the dtype by GPUs alone; null if the host takes part.
+  // The sums of arrays of the dtype by GPUs alone; null if the host takes part in them.
   static communicators::internal::GpuSums* gpu_sums(const Communicator& communicator, autograd::Dtype dtype);
   // As allreduce(a), divided by `divisor` where there is one. May overwrite `a`.
   static Array consume(const Communicator& comm, const Array& a, std::optional<double> divisor);

@@ -18,8 +18,8 @@ using catena::RuntimeError;
 
 namespace {
 
-// A rank that has ended may have done its part before: what it has sent gets this time to arrive. NCCL's own error may
-// be the first sign, and the transport then gets this time to tell which rank it is.
+// A rank that has ended may have done its part before: its part has this time to arrive. If NCCL's own error is the
+// first sign, the transport's error, which names the rank, has this time to arrive.
 constexpr std::chrono::milliseconds kGrace{1000};
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 namespace training::communicators::internal {
 
-// NCCL does not notice everywhere that another rank has ended, and waits for it without end. Whoever waits here has the
-// time limit of the communicator, and the transport tells which rank has ended.
+// NCCL does not detect everywhere that another rank has ended, and waits for it without end. A wait of this class has
+// the time limit of the communicator, and ends with the transport's error for a rank that has ended.
 //
 // Thread safety: belongs to one thread at a time.
 class CATENA_EXPORT GpuSums {
@@ -33,7 +33,7 @@ class CATENA_EXPORT GpuSums {
   void wait();
 
  private:
-  // What a wait has seen so far.
+  // The state of a wait.
   struct Wait {
     Deadline deadline;
     std::exception_ptr ended = {};  // another rank has ended

@@ -1,7 +1,7 @@
 // Updates of a multi-node optimizer as captured work. Buckets are summed by GPUs on a stream that leaves the captured
-// one when the bucket is ready, and joins it before the update. A replay sends what an ordinary round sends, so that
-// ranks which replay and ranks which do not understand each other. What a round tells the ranks is read when the replay
-// has ended, by the communication thread; the next update throws it.
+// one when the bucket is ready, and joins it before the update. A replay sends the same as an ordinary round, so that
+// some ranks may replay while others do not. When the replay has ended, the communication thread reads the numbers of
+// the round; the next update throws the errors that they stand for.
 #include <algorithm>
 #include <utility>
 
@@ -83,7 +83,7 @@ bool MultiNodeExchange::mean_captured() {
   return true;
 }
 
-// A capture that has failed tells the other ranks by an ordinary round, which is theirs, too.
+// After a capture that has failed this rank makes an ordinary round, in which the other ranks get its failure.
 void MultiNodeExchange::end_capture(bool succeeded) {
   is_captured_ = false;
   numbers_.clear();

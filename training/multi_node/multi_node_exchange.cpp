@@ -1,7 +1,7 @@
 #include <catena/training/multi_node/multi_node_exchange.h>
 
-#include <algorithm>
 #include <exception>
+#include <utility>
 
 #include <catena/autograd/capture.h>
 #include <catena/autograd/trace_track.h>
@@ -42,7 +42,7 @@ namespace {
 
 // The range of a bucket on the timeline.
 TraceRange range_of(const BucketPlan::Bucket& plan, const Round& round, std::size_t b, const Communicator& comm) {
-  const std::size_t width = catena::itemsize(comm.options().allreduce_grad_dtype.value_or(plan.dtype));
+  const std::size_t width = catena::itemsize(wire_dtype(comm, plan.dtype));
   TraceRange range{"communication", concat(round.is_sharded ? "reduce-scatter" : "all-reduce", " of bucket ", b),
                    "communication", 0};
   for (const Array& a : round.buckets[b].sent) range.bytes += a.size() * std::int64_t(width);
@@ -190,7 +190,12 @@ bool MultiNodeExchange::mean_gradients() {
   if (is_captured_) return mean_captured();
   Shared<Round> round = std::move(round_);
   if (options_.double_buffering) std::swap(round, before_);
-  return round ? finish(std::move(round)) : use_loaded_means();
+  if (!(round ? finish(std::move(round)) : use_loaded_means())) return false;
+  // Of parameters that are not in the plan yet, with double buffering, there are no means.
+  if (is_changed_)
+    for (nn::NamedParam& p : trained_params())
+      if (!bucket_of_.contains(p.param.id())) p.param.cleargrad();
+  return true;
 }
 
 bool MultiNodeExchange::finish(Shared<Round> round) {
@@ -211,10 +216,6 @@ bool MultiNodeExchange::finish(Shared<Round> round) {
   last_.clear();
   for (const Round::Bucket& bucket : round->buckets)
     last_.emplace_back(Round::Bucket{.own = bucket.own, .notes = bucket.notes});
-  // Of parameters that are not in the plan yet, with double buffering, there are no means.
-  if (is_changed_)
-    for (nn::NamedParam& p : trained_params())
-      if (!bucket_of_.contains(p.param.id())) p.param.cleargrad();
   return true;
 }
 

@@ -1,5 +1,7 @@
-// What files have of a multi-node optimizer: that its weights have been broadcast, if there has been no update since,
-// and with double buffering the gradients that the next update will use.
+// The part of a multi-node optimizer in files: whether its weights have been broadcast, as long as there has been no
+// update since, and with double buffering the gradients that the next update will use.
+#include <exception>
+
 #include <catena/kernels/base/error.h>
 #include <catena/training/multi_node/multi_node_exchange.h>
 #include <catena/training/stored_number.h>
@@ -44,12 +46,12 @@ void MultiNodeExchange::read(Serializer& s) {
   });
 }
 
-// False if a rank has failed or has other parameters than planned: the round has no means then. So it is if the
-// communicator no longer works; what is saved after an error does not have the gradients.
+// False if a rank has failed or has other parameters than planned: the round has no means then. It has none either if
+// the communicator no longer works, so that a file saved after an error is without gradients.
 bool MultiNodeExchange::has_means(const Round& round) {
   try {
     wait_for(round);
-  } catch (const RuntimeError&) {
+  } catch (const std::exception&) {  // of the transport, or of NCCL
     return false;
   }
   const Round::Notes found = round.found();

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include <catena/autograd/array.h>
@@ -24,7 +23,7 @@ struct Round {
     std::vector<Array> sent = {};
     Array mean = {};
     std::vector<double> own = {};    // the numbers of this rank
-    Array numbers = {};              // theirs, divided by the number of ranks, on the device
+    Array numbers = {};              // the means of those of all ranks, on the device
     std::vector<double> notes = {};  // the same, on the host
     catena::Owned<autograd::StreamExtension::Point> point = {};
     std::uint64_t task = 0;

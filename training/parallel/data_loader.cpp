@@ -68,6 +68,21 @@ Example concat_examples(const std::optional<Batch>& batch, DeviceId device, cons
   return concat_examples(*batch, device, padding);
 }
 
+namespace {
+
+// The examples of a dataset, without its way of stacking a batch.
+class OneByOne final : public Dataset {
+ public:
+  explicit OneByOne(DatasetPtr dataset) : dataset_(std::move(dataset)) {}
+  std::int64_t size() const override { return dataset_->size(); }
+  Example get_example(std::int64_t i) const override { return dataset_->get_example(i); }
+
+ private:
+  const DatasetPtr dataset_;
+};
+
+}  // namespace
+
 DataLoader::DataLoader(AnyDataset dataset, Options options) try
     : dataset_(dataset.shared()), options_(std::move(options)) {
   check<ValueError>(options_.batch_size >= 1, "DataLoader", "batch_size is ", options_.batch_size,
@@ -76,12 +91,14 @@ DataLoader::DataLoader(AnyDataset dataset, Options options) try
                     " and must not be negative");
   check<ValueError>(!options_.sampler || !options_.shuffle, "DataLoader", "shuffle is true, and a sampler is given");
   const std::optional<bool> shuffle = options_.sampler ? std::nullopt : std::optional(options_.shuffle);
+  DatasetPtr source = dataset_;
+  if (options_.collate_fn) source = catena::Shared<OneByOne>::make(dataset_);
   if (options_.num_workers == 0) {
     iterator_ = catena::Owned<Iterator>(new SerialIterator(
-        dataset_, options_.batch_size,
+        source, options_.batch_size,
         {.repeat = false, .shuffle = shuffle, .seed = options_.seed, .order_sampler = options_.sampler}));
   } else {
-    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(dataset_, options_.batch_size,
+    iterator_ = catena::Owned<Iterator>(new MultithreadIterator(source, options_.batch_size,
                                                                 {.repeat = false,
                                                                  .shuffle = shuffle,
                                                                  .n_threads = options_.num_workers,
@@ -109,8 +126,8 @@ void DataLoader::advance() {
   fresh_ = false;
   const std::optional<Batch> next = iterator_->next();
   if (!next || (options_.drop_last && next->size() < options_.batch_size)) return;
-  batch_ = options_.collate_fn && !next->stacked ? to_device(options_.device, options_.collate_fn(next->examples))
-                                                 : concat_examples(*next, options_.device, options_.padding);
+  batch_ = options_.collate_fn ? to_device(options_.device, options_.collate_fn(next->examples))
+                               : concat_examples(*next, options_.device, options_.padding);
 }
 
 }  // namespace training

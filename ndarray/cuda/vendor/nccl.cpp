@@ -57,7 +57,7 @@ void check_nccl(api::nccl_result result, const char* call) {
 }
 #define CATENA_NCCL(field, ...) check_nccl(nccl().field(__VA_ARGS__), api::NcclNames::field)
 
-// Between two questions whether something has ended: yields at first, then sleeps, for a millisecond at most.
+// The pause before the next look at something that has not ended: yields at first, then sleeps, a millisecond at most.
 class Pause {
  public:
   void operator()() {

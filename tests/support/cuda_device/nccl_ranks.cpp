@@ -27,7 +27,7 @@ using Bytes = std::vector<std::byte>;
 
 namespace {
 
-// What precedes the elements in a file.
+// The beginning of a file, before the elements.
 struct Head {
   int kind, type, op, other;
   std::uint64_t count;
