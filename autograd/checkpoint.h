@@ -3,8 +3,8 @@
 //   auto block = autograd::checkpoint(f, {.policy = autograd::checkpoint_policies::dots_saveable});
 //   Variable y = block(x);                       // backward computes f again, but none of its matrix products
 //
-// What forget.h says about f holds here. The policies have the names of jax.checkpoint_policies; PyTorch calls this
-// selective checkpointing.
+// f has to compute the same a second time, as with forget (forget.h). The policies have the names of
+// jax.checkpoint_policies; PyTorch calls this selective checkpointing.
 #pragma once
 
 #include <cstdint>

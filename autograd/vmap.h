@@ -7,10 +7,10 @@
 //     return autograd::grad({loss(model(x), t)}, parameters);
 //   });
 //
-// f sees one example: its arguments have no batch axis. It is called once, and each of its operations is computed for
-// all examples at once: elementwise functions, reductions, products, convolutions and pooling, normalization, softmax,
-// indexing, sorting, functions of shapes and of linear algebra, and their derivatives. Dropout and some losses are
-// computed example by example.
+// The arguments of f have no batch axis: f is written for one example. It is called once, and each of its operations is
+// computed for all examples at once: elementwise functions, reductions, products, convolutions and pooling,
+// normalization, softmax, indexing, sorting, functions of shapes and of linear algebra, and their derivatives. Dropout
+// and some losses are computed example by example.
 //
 // A function that cannot be computed so is called once for each example, with the same result: one that reads values
 // (item(), to_vector(), branches on values), writes them to arrays that were made outside of it (running averages),

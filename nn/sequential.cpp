@@ -29,6 +29,9 @@ void Sequential::add_module(std::string name, Element element) {
     check<catena::AttributeError>(e.name != name, "Sequential.add_module", "the name ", name, " is in use");
   check<catena::AttributeError>(!name.empty() && name.find('/') == name.npos, "Sequential.add_module", "the name \"",
                                 name, "\" is empty or has a slash");
+  // Links without a name have their number as a name.
+  check<catena::AttributeError>(name.find_first_not_of("0123456789") != name.npos, "Sequential.add_module", "the name ",
+                                name, " is a number, which links without a name have: append() adds one");
   element.name = std::move(name);
   append(std::move(element));
 }

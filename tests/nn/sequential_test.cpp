@@ -130,6 +130,7 @@ BOOST_AUTO_TEST_CASE(copies_of_named_elements) {
   s.extend(s);
   CHECK_LIST(paths(s), Strings{"/fc/W", "/fc/b", "/1/W", "/1/b"});
   BOOST_CHECK_THROW(s.add_module("fc", nn::Linear(3, 3)), catena::AttributeError);
+  BOOST_CHECK_THROW(s.add_module("1", nn::Linear(3, 3)), catena::AttributeError);  // a link without a name may get it
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -182,6 +182,7 @@ BOOST_AUTO_TEST_CASE(samplers) {
 BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(DataLoader(Tens(3), {.batch_size = 0}), catena::ValueError);
   BOOST_CHECK_THROW(DataLoader(Tens(3), {.num_workers = -1}), catena::ValueError);
+  BOOST_CHECK_THROW(DataLoader(Tens(3), {.num_workers = 1, .prefetch_factor = 0}), catena::ValueError);
   SerialIterator once(Tens(2), 2, {.repeat = false});
   BOOST_TEST(concat_examples(once.next()).values.size() == 2U);
   BOOST_TEST(message_of<catena::ValueError>([&] { concat_examples(once.next()); }).find("ended") != std::string::npos);

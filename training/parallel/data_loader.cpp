@@ -89,6 +89,8 @@ DataLoader::DataLoader(AnyDataset dataset, Options options) try
                     " and must be at least 1");
   check<ValueError>(options_.num_workers >= 0, "DataLoader", "num_workers is ", options_.num_workers,
                     " and must not be negative");
+  check<ValueError>(options_.prefetch_factor >= 1, "DataLoader", "prefetch_factor is ", options_.prefetch_factor,
+                    " and must be at least 1");
   check<ValueError>(!options_.sampler || !options_.shuffle, "DataLoader", "shuffle is true, and a sampler is given");
   const std::optional<bool> shuffle = options_.sampler ? std::nullopt : std::optional(options_.shuffle);
   DatasetPtr source = dataset_;
@@ -102,6 +104,7 @@ DataLoader::DataLoader(AnyDataset dataset, Options options) try
                                                                 {.repeat = false,
                                                                  .shuffle = shuffle,
                                                                  .n_threads = options_.num_workers,
+                                                                 .n_prefetch = options_.prefetch_factor,
                                                                  .seed = options_.seed,
                                                                  .order_sampler = options_.sampler}));
   }

@@ -81,8 +81,8 @@ struct DataLoaderOptions {
   Padding padding = {};     // of examples of unequal shapes
   // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
   std::optional<std::uint64_t> seed = {};
-  int prefetch_factor = 2;          // without effect, like
-  bool persistent_workers = false;  // this: the threads live as long as the loader
+  int prefetch_factor = 2;          // batches that the workers load ahead, at least 1
+  bool persistent_workers = false;  // without effect: the threads live as long as the loader
 };
 
 // PyTorch's names of concat_examples.
