@@ -7,8 +7,6 @@
 
 #include <catena/ndarray/ndarray.h>
 
-#include "picture.h"
-
 namespace {
 
 void check(bool condition, const char* what) {
@@ -54,5 +52,6 @@ int main() {
 
   // The disturbed picture, the Gaussian, the median and its edges, beside each other.
   const nd::Array gap = nd::full({n, 8}, 255.);
-  write_png("filters.png", nd::hstack({disturbed, gap, gauss, gap, median, gap, 2 * edges}).repeat(2, 0).repeat(2, 1));
+  const nd::Array pictures = nd::hstack({disturbed, gap, gauss, gap, median, gap, 2 * edges});
+  nd::imwrite("filters.png", pictures.repeat(2, 0).repeat(2, 1));
 }

@@ -1,21 +1,9 @@
 // Pictures of the programs of this folder, as PNG files.
 #pragma once
 
-#include <fstream>
 #include <string>
 
-#include <catena/kernels/formats/png.h>
 #include <catena/ndarray/ndarray.h>
-
-// Writes grey values (height, width) or colours (height, width, 3) from 0 to 255.
-inline void write_png(const std::string& path, const nd::Array& image) {
-  const std::int64_t height = image.shape(0), width = image.shape(1);
-  const nd::Array colours = nd::broadcast_to(image.reshape(height, width, -1), {height, width, 3});
-  const nd::Array bytes = nd::clip(nd::rint(colours), 0, 255).astype(nd::uint8).reshape(height, 3 * width);
-  // Each row begins with the number of its filter: none.
-  const auto rows = nd::pad(bytes, {{0, 0}, {1, 0}}).to_vector<char>();
-  std::ofstream(path, std::ios::binary) << catena::png_file(width, height, {rows.data(), rows.size()}, 9);
-}
 
 // A white area on which points and lines are drawn by the coordinates of its axes. A pixel of the file is the mean of 3
 // x 3.
@@ -40,5 +28,7 @@ struct Picture {
     const nd::Array at = nd::concatenate({nd::zeros(1), nd::cumsum(steps)}), all = nd::arange(0., double(at(-1)) + 1);
     points(nd::interp(all, at, x), nd::interp(all, at, y), colour, radius);
   }
-  void write(const std::string& path) const { write_png(path, pixels.reshape(height, 3, width, 3, 3).mean({1, 3})); }
+  void write(const std::string& path) const {
+    nd::imwrite(path, pixels.reshape(height, 3, width, 3, 3).mean({1, 3}), {.level = 9});
+  }
 };

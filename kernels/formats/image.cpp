@@ -83,8 +83,9 @@ struct NetpbmText {
     std::int64_t value = 0;
     for (; at < file.size() && file[at] >= '0' && file[at] <= '9' && value < (std::int64_t(1) << 31); ++at)
       value = 10 * value + (file[at] - '0');
+    check<ValueError>(at > begin || at < file.size(), context, "the file ends early");
     check<ValueError>(at > begin && value < (std::int64_t(1) << 31), context,
-                      at == file.size() ? "the file ends early" : "a number was expected at byte ", begin);
+                      "a number below 2147483648 was expected at byte ", begin);
     return value;
   }
   static bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }

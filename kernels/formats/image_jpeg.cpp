@@ -99,15 +99,19 @@ namespace {
 struct JpegWriter {
   jpeg_compress_struct info{};
   jpeg_error_mgr errors{};
+  jpeg_destination_mgr to{};
   std::jmp_buf jump{};
   char message[JMSG_LENGTH_MAX] = "";
-  unsigned char* file = nullptr;  // allocated by libjpeg
-  unsigned long bytes = 0;
+  unsigned char* file = nullptr;
+  std::size_t capacity = 0;
 
   JpegWriter() {
     info.err = jpeg_std_error(&errors);
     errors.error_exit = &fail;
     info.client_data = this;
+    to.init_destination = [](j_compress_ptr compress) { grow(compress); };
+    to.empty_output_buffer = &grow;
+    to.term_destination = [](j_compress_ptr) {};
   }
   ~JpegWriter() {
     jpeg_destroy_compress(&info);
@@ -121,13 +125,25 @@ struct JpegWriter {
     info->err->format_message(info, self.message);
     std::longjmp(self.jump, 1);
   }
+  // The buffer is full, or there is none yet. The pointer is never that of a freed block, not even after an error.
+  static boolean grow(j_compress_ptr info) {
+    JpegWriter& self = *static_cast<JpegWriter*>(info->client_data);
+    const std::size_t used = self.capacity, wanted = used == 0 ? 4096 : 2 * used;
+    auto* const larger = static_cast<unsigned char*>(std::realloc(self.file, wanted));
+    if (larger == nullptr) ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);
+    self.file = larger;
+    self.capacity = wanted;
+    self.to.next_output_byte = larger + used;
+    self.to.free_in_buffer = wanted - used;
+    return TRUE;
+  }
 };
 
 bool write_rows(JpegWriter& writer, const Image& image, int quality) {
   if (setjmp(writer.jump) != 0) return false;
   jpeg_compress_struct& info = writer.info;
   jpeg_create_compress(&info);
-  jpeg_mem_dest(&info, &writer.file, &writer.bytes);
+  info.dest = &writer.to;
   info.image_width = static_cast<JDIMENSION>(image.width);
   info.image_height = static_cast<JDIMENSION>(image.height);
   info.input_components = static_cast<int>(image.channels);
@@ -151,7 +167,7 @@ std::string encode_jpeg(std::string_view op, const Image& image, int quality) {
                     " rows and columns, not ", image.height, " x ", image.width);
   JpegWriter writer;
   check<RuntimeError>(write_rows(writer, image, quality), op, "libjpeg: ", writer.message);
-  return {reinterpret_cast<const char*>(writer.file), writer.bytes};
+  return {reinterpret_cast<const char*>(writer.file), writer.capacity - writer.to.free_in_buffer};
 }
 
 }  // namespace catena::internal

@@ -102,10 +102,11 @@ catena::Shared<DriverPool> open_pool(int device, const cuda::MemoryAsyncPoolOpti
 [[noreturn]] void fail_out_of_memory(const DriverPool& pool, std::size_t size) {
   std::size_t free = 0, total = 0;
   CATENA_CU(memory_get_info, &free, &total);
-  const std::size_t used = pool.get(cuda::api::cu_pool_used_current);
-  catena::fail<catena::OutOfMemoryError>(
-      kName, "out of memory on cuda:", pool.device, ": requested ", size, " bytes, used ", used, ", pooled ",
-      pool.get(cuda::api::cu_pool_reserved_current) - used, ", free on the device ", free, " of ", total);
+  const std::size_t used = pool.get(cuda::api::cu_pool_used_current);  // first, because another thread may free
+  const std::size_t reserved = std::max(pool.get(cuda::api::cu_pool_reserved_current), used);
+  catena::fail<catena::OutOfMemoryError>(kName, "out of memory on cuda:", pool.device, ": requested ", size,
+                                         " bytes, used ", used, ", pooled ", reserved - used, ", free on the device ",
+                                         free, " of ", total);
 }
 
 cuda::api::cu_deviceptr allocate(const DriverPool& pool, std::size_t size, StreamRef stream) {

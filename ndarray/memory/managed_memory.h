@@ -20,7 +20,7 @@
 
 namespace nd::cuda {
 
-// What the driver is told about managed memory (CUmem_advise).
+// Advice to the driver about managed memory (CUmem_advise).
 enum class MemoryAdvice {
   set_read_mostly = 1,  // copies on all devices that read; the device of the advice is ignored
   unset_read_mostly,

@@ -99,7 +99,8 @@ void sum_all_but(Term& t, const LabelSet& kept) {
 Array arranged(const Array& a, const Contraction::Operand& as) { return a.transpose(as.axes).reshape(as.shape); }
 Array in_matrices(const Array& a) { return catena::einsum::matrices_lie_apart(*a.get()) ? internal::contiguous(a) : a; }
 
-// The same over the first axes of contiguous arrays on the host, whose sums are rows; null for others.
+// sum(x * y, axes) of contiguous arrays of one shape on the host, over their first axes; null for others, and for short
+// rows.
 Array sums_on_host(const Array& x, const Array& y, const Shape& shape, const Dims& axes) {
   constexpr std::int64_t kShortRow = 16;
   const bool has_loop = x.dtype() == Dtype::float32 || x.dtype() == Dtype::float64;
@@ -110,9 +111,10 @@ Array sums_on_host(const Array& x, const Array& y, const Shape& shape, const Dim
     if (axes[k] != k) return {};
     n *= shape[k];
   }
-  const Array out(internal::new_array(catena::reduced_shape(shape, axes, false), x.dtype(), x.device(), kOp));
-  const std::int64_t m = out.size();
+  const Shape kept = catena::reduced_shape(shape, axes, false);
+  const std::int64_t m = catena::size_of(kept);
   if (m < kShortRow) return {};
+  const Array out(internal::new_array(kept, x.dtype(), x.device(), kOp));
   const std::byte *const a = x->data, *const b = y->data;
   if (x.dtype() == Dtype::float32)
     internal::sum_products_of_rows(reinterpret_cast<const float*>(a), reinterpret_cast<const float*>(b),

@@ -169,6 +169,12 @@ Array bin_by_width(const Array& given, const BinEdges& bins) {
   add(bin, above, {.out = bin});
   return bin;
 }
+// True if bin_by_width and count_in_bins can calculate bins: the reciprocal of the width neither overflows nor is 0.
+bool have_one_width(const BinEdges& bins) {
+  if (!bins.ends) return false;
+  const auto [first, last] = *bins.ends;
+  return std::isnormal(static_cast<double>(bins.edges.size() - 1) / (last - first));
+}
 Array bin_by_search(const Array& x, const Array& edges) {
   const Array place = searchsorted(edges, x, "right");
   subtract(place, x == edges(-1), {.out = place});  // the last bin includes its right edge
@@ -177,14 +183,14 @@ Array bin_by_search(const Array& x, const Array& edges) {
 Array bin_of(const Array& x, const BinEdges& bins) {
   constexpr std::int64_t few = 32;  // so many comparisons of all elements take less time than a search
   if (bins.edges.size() <= few) return bin_by_comparisons(x, bins.edges);
-  return bins.ends ? bin_by_width(x, bins) : bin_by_search(x, bins.edges);
+  return have_one_width(bins) ? bin_by_width(x, bins) : bin_by_search(x, bins.edges);
 }
 // `counts` with one more position at both ends, without these.
 Array without_ends(const Array& counts) { return counts(Slice(1, -1)).copy(); }
 
 // Counts without an array of bins.
 bool counts_on_host(const Array& x, const BinEdges& bins, const Array& weights) {
-  return x.device().kind == Device::Kind::cpu && weights.is_null() && bins.ends &&
+  return x.device().kind == Device::Kind::cpu && weights.is_null() && have_one_width(bins) &&
          bins.edges.size() - 1 <= internal::kMostEqualBins;
 }
 Array counts_by_width(const Array& given, const BinEdges& bins) {

@@ -20,9 +20,10 @@ using catena::ImageFormat;
 
 namespace {
 
-Array new_image(std::int64_t height, std::int64_t width, std::int64_t channels, Dtype dtype, Device device) {
+Array new_image(std::string_view op, std::int64_t height, std::int64_t width, std::int64_t channels, Dtype dtype,
+                Device device) {
   const Shape shape = channels == 1 ? Shape({height, width}) : Shape({height, width, channels});
-  return internal::empty_in_order(shape, dtype, device, Order::C, "imread");
+  return internal::empty_in_order(shape, dtype, device, Order::C, op);
 }
 
 Array decode(std::string_view op, std::string_view name, std::string_view file, const ImreadOptions& options) {
@@ -31,12 +32,12 @@ Array decode(std::string_view op, std::string_view name, std::string_view file, 
     if (const std::optional<cuda::JpegSize> size = cuda::nvjpeg_size(file, device)) {
       // The size is checked before memory is allocated, as on the CPU.
       catena::check_image_size(op, name, {size->height, size->width, size->channels, 1, {}}, file.size());
-      const Array image = new_image(size->height, size->width, size->channels, uint8, device);
+      const Array image = new_image(op, size->height, size->width, size->channels, uint8, device);
       if (cuda::decode_by_nvjpeg(file, *image.get())) return image;
     }
   const Image decoded = catena::decode_image(op, name, file);
-  const Array image =
-      new_image(decoded.height, decoded.width, decoded.channels, decoded.sample_bytes == 1 ? uint8 : uint16, device);
+  const Array image = new_image(op, decoded.height, decoded.width, decoded.channels,
+                                decoded.sample_bytes == 1 ? uint8 : uint16, device);
   internal::from_host(image, decoded.samples.data());
   return image;
 }

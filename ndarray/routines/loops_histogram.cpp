@@ -17,7 +17,7 @@ constexpr std::int64_t kGrain = 1 << 16;    // numbers that a thread takes at le
 constexpr std::int64_t kTables = 4;         // tables of counts: neighbouring numbers often have one bin
 constexpr std::int64_t kFewBins = 1 << 10;  // bins up to which there are several tables
 
-// The bins as the loops read them: bin k of 1 ... n, and 0 and n + 1 for what is outside.
+// The edges of the bins as the loops read them. The bins are counted from 1; numbers outside are in 0 and n + 1.
 struct Bounds {
   std::vector<double> left, right;
   double first, scale, last;

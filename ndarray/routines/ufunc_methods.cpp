@@ -279,10 +279,10 @@ Array BinaryUfunc::reduceat(const Array& a, const std::vector<std::int64_t>& ind
   Shape shape = rows.shape();
   shape[0] = std::int64_t(indices.size());
   const bool is_row = a.device().kind == Device::Kind::cpu && rows.ndim() == 1;
-  const bool has_loop =
+  const bool tries_loop =
       is_row && (total < kLongSlices * shape[0] || (rows.dtype() == dtype && total < kLongRanges * shape[0]));
   Array result;
-  if (has_loop) {
+  if (tries_loop) {
     const DeviceScope scope(a.device());
     result = empty(shape, dtype);
     const Array x = internal::contiguous(rows.astype(dtype, {.copy = false}));

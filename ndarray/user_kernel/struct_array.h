@@ -1,13 +1,12 @@
 // Arrays of objects of a class, for kernels given as text: particles, cells, edges.
 //
-//   ND_STRUCT(Particle, { float x, y, vx, vy; })                    // the class of the program and its text for
-//   kernels nd::Array p = nd::struct_array<Particle>(1000);                  // uint8 of shape (1000,
-//   sizeof(Particle)), zeros nd::ElementwiseKernel move("float32 dt", "raw Particle p", "p[i].x += p[i].vx * dt; p[i].y
-//   += p[i].vy * dt", "move",
-//                              {.preamble = Particle_text});
+//   ND_STRUCT(Particle, { float x, y, vx, vy; })     // the class, and its text for kernels
+//   nd::Array p = nd::struct_array<Particle>(1000);  // zeros: uint8 of shape (1000, sizeof(Particle))
+//   nd::ElementwiseKernel move("float32 dt", "raw Particle p", "p[i].x += p[i].vx * dt; p[i].y += p[i].vy * dt",
+//                              "move", {.preamble = Particle_text});
 //   move({0.1, p}, {.size = p.shape(0)});
 //   std::vector<Particle> on_host = nd::to_structs<Particle>(p);
-//   nd::Array x = nd::struct_field(p, &Particle::x);                 // float32 of shape (1000,), a view
+//   nd::Array x = nd::struct_field(p, &Particle::x);  // float32 of shape (1000,), a view
 //
 // The bytes of an object lie along the last axis of the array; the axes before it are the axes of the raw parameter. A
 // kernel that has another size for the class refuses the array (ValueError). Members have types of the same size on

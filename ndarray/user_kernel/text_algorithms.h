@@ -37,8 +37,9 @@ struct TextScanOptions {
   std::string preamble = {};              // placed at file scope before the kernel, where T is the dtype
   std::vector<std::string> options = {};  // for the compiler
 };
-// Returns the running results along an axis, of the shape and the dtype of the array: element i combines the elements 0
-// to i by `combine`, an expression of the result `a` of earlier elements and the result `b` of later ones.
+// Returns the running results along an axis, with the shape and the dtype of the array (rank 1 without an axis).
+// Element i combines the elements 0 to i by `combine`, an expression of the result `a` of earlier elements and the
+// result `b` of later ones.
 CATENA_EXPORT Array scan(const Array& a, std::string_view combine, const TextScanOptions& options = {});
 
 struct TextSortOptions {

@@ -255,6 +255,15 @@ BOOST_AUTO_TEST_CASE(large_histograms) {
   }
 }
 
+// The reciprocal of the width of these bins is infinite.
+BOOST_AUTO_TEST_CASE(bins_of_subnormal_width) {
+  for (const std::int64_t bins : {10, 100}) {
+    const nd::Array edges = nd::histogram_bin_edges(nd::zeros(1), bins, {0.0, 1e-320});
+    const nd::Array counts = nd::histogram(edges(nd::Slice({}, -1)), bins, {0.0, 1e-320}).first;
+    BOOST_TEST(counts.to_vector<std::int64_t>() == std::vector<std::int64_t>(std::size_t(bins), 1));
+  }
+}
+
 // Numbers on and beside the edges, infinities and NaN, in both dtypes and from strided memory.
 BOOST_AUTO_TEST_CASE(numbers_beside_the_edges) {
   for (const nd::Dtype dtype : {nd::float32, nd::float64})

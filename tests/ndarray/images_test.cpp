@@ -145,6 +145,11 @@ BOOST_AUTO_TEST_CASE(jpeg_files) {
       if (quality == 95) BOOST_TEST(distance < error);
       error = distance;
     }
+    // A file of many blocks of memory.
+    const Array noise = random_image(channels == 1 ? nd::Shape({150, 200}) : nd::Shape({150, 200, 3}), nd::uint8);
+    const std::string long_file = nd::imencode(".jpg", noise, {.quality = 100});
+    BOOST_TEST(long_file.size() > 20000u);
+    BOOST_TEST((nd::imdecode(long_file).shape() == noise.shape()));
     BOOST_TEST(nd::imencode(".jpeg", image) == nd::imencode(".jpg", image, {.quality = 95}));
   }
 }
@@ -180,6 +185,10 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(contains(message([] { nd::imdecode(""); }), "neither"));
   for (const char* damaged : {"P5", "P5 3", "P5 3 2 255", "P5 3 2 255\nab", "P2 3 1 255 1 2", "P5 x", "P5 0 1 255 "})
     BOOST_TEST(!message([&] { nd::imdecode(damaged); }).empty(), damaged);
+  BOOST_TEST(message([] { nd::imdecode("P5 3"); }).ends_with(": the file ends early"));
+  BOOST_TEST(message([] { nd::imdecode("P5 x"); }).ends_with("was expected at byte 3"));
+  BOOST_TEST(
+      message([] { nd::imdecode("P5 3000000000 1 255 "); }).ends_with("below 2147483648 was expected at byte 3"));
   BOOST_TEST(contains(message([] { nd::imdecode("P2 1 1 4 5"); }), "sample 0 is 5"));
   BOOST_TEST(contains(message([] { nd::imdecode("P2 1 1 70000 5"); }), "1 to 65535"));
   BOOST_TEST(contains(message([] { nd::imdecode("P6 2000000000 2000000000 255 "); }), "claims"));

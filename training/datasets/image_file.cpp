@@ -7,7 +7,6 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/byte_stream.h>
-#include <catena/kernels/formats/png.h>
 
 namespace training::datasets {
 
@@ -59,16 +58,13 @@ std::string internal::encode_png(std::string_view op, const Array& image) {
   check<catena::TypeError>(!catena::is_complex_dtype(image.dtype()), op, "pixels are real, not ", image.dtype());
   const std::int64_t height = image.shape()[ndim - 2], width = image.shape()[ndim - 1];
   const std::vector<double> values = autograd::to_vector<double>(image);
-  std::string rows;  // each row begins with the number of its filter: none
-  for (std::int64_t y = 0; y < height; ++y) {
-    rows += '\0';
-    for (std::int64_t x = 0; x < width; ++x)
-      for (std::int64_t c = 0; c < 3; ++c) {
-        const double value = values[static_cast<std::size_t>(((channels == 3 ? c : 0) * height + y) * width + x)];
-        rows += static_cast<char>(static_cast<std::uint8_t>(std::lround(std::fmin(std::fmax(value, 0), 255))));
-      }
-  }
-  return catena::png_file(width, height, rows, 6);
+  catena::Image pixels{height, width, 3, 1, {}};
+  for (std::int64_t i = 0; i < height * width; ++i)
+    for (std::int64_t c = 0; c < 3; ++c) {
+      const double value = values[static_cast<std::size_t>((channels == 3 ? c : 0) * height * width + i)];
+      pixels.samples.push_back(static_cast<std::uint8_t>(std::lround(std::fmin(std::fmax(value, 0), 255))));
+    }
+  return catena::encode_image(op, pixels, catena::ImageFormat::png);
 }
 
 Array image_grid(const Array& images, const GridOptions& options) {

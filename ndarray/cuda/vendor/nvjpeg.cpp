@@ -98,6 +98,9 @@ std::optional<JpegSize> nvjpeg_size(std::string_view file, nd::Device device) {
   const api::nvjpeg_status status = nvjpeg().get_image_info(handle_of(device.id), bytes_of(file), file.size(),
                                                             &components, &subsampling, widths, heights);
   if (!accepts(status, api::NvjpegNames::get_image_info) || (components != 1 && components != 3)) return {};
+  // Rare files have fewer levels of brightness than of colour: the size of the image is then not that of component 0.
+  for (int c = 1; c < components; ++c)
+    if (widths[c] > widths[0] || heights[c] > heights[0]) return {};
   return JpegSize{heights[0], widths[0], components};
 }
 
