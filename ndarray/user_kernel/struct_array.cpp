@@ -33,8 +33,8 @@ Array struct_field(const Array& a, std::size_t offset, Dtype dtype, std::int64_t
   Shape shape = a.shape();
   Strides strides = a.strides();
   const auto item = static_cast<std::int64_t>(catena::itemsize(dtype));
-  check<ValueError>(strides.back() == 1 || shape.back() <= 1, "struct_field", "the bytes of an object are ", strides.back(),
-                    " apart; take a copy() of the array first");
+  check<ValueError>(strides.back() == 1 || shape.back() <= 1, "struct_field", "the bytes of an object are ",
+                    strides.back(), " apart; take a copy() of the array first");
   shape.pop_back();
   strides.pop_back();
   for (const std::int64_t stride : strides)
