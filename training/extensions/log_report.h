@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,9 +72,8 @@ class CATENA_EXPORT LogReport : public IntervalLog {
   explicit LogReport(Options options);
   LogReport();
   // Keys and trigger in Chainer's order: LogReport({"main/loss"}, {1, epoch}).
-  explicit LogReport(std::initializer_list<const char*> keys, TriggerSpec when = {1, epoch}, Options options = {})
-      : LogReport((options.keys = std::vector<std::string>(keys.begin(), keys.end()), options.trigger = std::move(when),
-                   std::move(options))) {}
+  LogReport(std::vector<std::string> keys, TriggerSpec when, Options options = {})
+      : LogReport((options.keys = std::move(keys), options.trigger = std::move(when), std::move(options))) {}
 
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   std::string default_name() const override { return "LogReport"; }
