@@ -3,7 +3,7 @@
 //   auto block = autograd::checkpoint(f, {.policy = autograd::checkpoint_policies::dots_saveable});
 //   Variable y = block(x);                       // backward computes f again, but none of its matrix products
 //
-// f has to compute the same a second time, as with forget (forget.h). The policies have the names of
+// f has to compute the same a second time, under the conditions of autograd/forget.h. The policies have the names of
 // jax.checkpoint_policies; PyTorch calls this selective checkpointing.
 #pragma once
 
@@ -50,15 +50,16 @@ struct ForgetOptions {
 };
 
 namespace internal {
-CATENA_EXPORT Variables forget(catena::Function<Variables(const Variables&)> func, const Variables& xs,
-                               const CheckpointPolicy& policy);
+CATENA_EXPORT Variables call_by_policy(catena::Function<Variables(const Variables&)> func, const Variables& xs,
+                                       const CheckpointPolicy& policy);
 }
 
-// Returns a function with the arguments and results of f that keeps of its intermediate values what the policy says.
+// Returns a function with the arguments and results of f. Of its intermediate values it keeps those that the policy
+// names.
 // With everything_saveable it calls f and keeps all that derivatives need; otherwise it is forget() of f.
 template <class F> auto checkpoint(F&& f, const ForgetOptions& options = {}) {
   return internal::transformed(std::forward<F>(f), [policy = options.policy](auto func, const Variables& xs) {
-    return internal::forget(std::move(func), xs, policy);
+    return internal::call_by_policy(std::move(func), xs, policy);
   });
 }
 

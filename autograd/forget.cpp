@@ -233,9 +233,11 @@ class Forget final : public FunctionNode {
 
 bool computes_again(const FunctionNode& f) noexcept { return dynamic_cast<const Forget*>(&f) != nullptr; }
 
-Variables forget(Recompute func, const Variables& xs) { return forget(std::move(func), xs, CheckpointPolicy()); }
+Variables forget(Recompute func, const Variables& xs) {
+  return call_by_policy(std::move(func), xs, CheckpointPolicy());
+}
 
-Variables forget(Recompute func, const Variables& xs, const CheckpointPolicy& policy) {
+Variables call_by_policy(Recompute func, const Variables& xs, const CheckpointPolicy& policy) {
   if (policy.kind() == CheckpointPolicy::Kind::everything) {
     const Variables ys = func(xs);
     check_outputs(ys);

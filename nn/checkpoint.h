@@ -29,8 +29,8 @@ struct CheckpointOptions {
 };
 
 // Returns links(x), of which backward computes each part again (autograd::forget), except for the last one, whose
-// values are needed at once. The memory of a part is that of its result. `links` must live until backward, and what
-// forget() says about running averages and captured variables holds here.
+// values are needed at once. The memory of a part is that of its result. `links` must live until backward; running
+// averages and captured variables are treated as by forget().
 //   nn::checkpoint_sequential(net, x, {.segments = 4})
 //   nn::checkpoint_sequential(net, x, {.keep = [](std::int64_t, const auto& e) { return e.is_link(); }})
 // ValueError for an empty sequence, and unless 1 <= segments <= links.size().
