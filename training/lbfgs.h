@@ -37,7 +37,7 @@ class CATENA_EXPORT LBFGS : public Optimizer {
  public:
   using Options = LBFGSOptions;
   explicit LBFGS(Options options = {});
-  explicit LBFGS(double lr) : LBFGS(Options{.lr = lr}) {}
+  explicit LBFGS(double rate) : LBFGS(Options{.lr = rate}) {}
   explicit LBFGS(Link& target, Options options = {}) : LBFGS(options) { setup(target); }
   template <std::convertible_to<Variables> P> explicit LBFGS(const P& p, Options o = {}) : LBFGS(o) { setup(p); }
   // Returns the loss before the first step.
