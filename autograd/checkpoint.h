@@ -38,8 +38,11 @@ class CATENA_EXPORT CheckpointPolicy {
 };
 
 namespace checkpoint_policies {
+// Everything is computed again.
 inline constexpr CheckpointPolicy::Kind nothing_saveable = CheckpointPolicy::Kind::nothing;
-inline constexpr CheckpointPolicy::Kind dots_saveable = CheckpointPolicy::Kind::chosen;  // of all products
+// The results of all products are kept.
+inline constexpr CheckpointPolicy::Kind dots_saveable = CheckpointPolicy::Kind::chosen;
+// Nothing is computed again.
 inline constexpr CheckpointPolicy::Kind everything_saveable = CheckpointPolicy::Kind::everything;
 // The products of functions with these labels.
 CATENA_EXPORT CheckpointPolicy save_only_these_labels(std::initializer_list<std::string_view> labels);

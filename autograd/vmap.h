@@ -34,6 +34,7 @@
 
 namespace autograd {
 
+// The numbers that a function of one example draws in vmap.
 enum class Randomness : std::uint8_t {
   different,  // every example draws numbers of its own
   same,       // all examples draw the same numbers
