@@ -83,6 +83,9 @@ class BatchBackend final : public Backend {
   bool any_batched(std::span<const Input> inputs) const;
   // Calls f(views) for every example, or once if nothing differs between them.
   template <class F> void each(bool batched, F f);
+  // Calls f(views) once for all examples if `together`, else as each().
+  template <class F> void together_or_each(bool together, bool batched, F f);
+  template <class C> void run_along_axis(const C& call);
 
   void run(const catena::call::Elementwise& call);
   void run(const catena::call::Recurrence& call);

@@ -87,6 +87,12 @@ template <class F> void BatchBackend::each(bool batched, F f) {
   }
 }
 
+template <class F> void BatchBackend::together_or_each(bool together, bool batched, F f) {
+  if (!together) return each(batched, f);
+  Views views = Views::of_all(*this);
+  f(views);
+}
+
 void BatchBackend::execute(const catena::Call& call) {
   check_active();
   const ScopedBackend outside = leave();
@@ -198,9 +204,7 @@ void BatchBackend::run(const catena::call::Reduce& call) {
     one.out = views.of(call.out);
     inner_->execute(one);
   };
-  if (!together) return each(batched, run_on);
-  Views views = Views::of_all(*this);
-  run_on(views);
+  together_or_each(together, batched, run_on);
 }
 
 void BatchBackend::run(const catena::call::RowWise& call) {
@@ -219,9 +223,7 @@ void BatchBackend::run(const catena::call::RowWise& call) {
     one.outputs = outputs;
     inner_->execute(one);
   };
-  if (!together) return each(batched, run_on);
-  Views views = Views::of_all(*this);
-  run_on(views);
+  together_or_each(together, batched, run_on);
 }
 
 void BatchBackend::run(const catena::call::RowWiseAndSums& call) {
@@ -229,35 +231,21 @@ void BatchBackend::run(const catena::call::RowWiseAndSums& call) {
   for (const catena::call::Reduce& sum : call.sums) run(sum);
 }
 
-void BatchBackend::run(const catena::call::Scan& call) {
+template <class C> void BatchBackend::run_along_axis(const C& call) {
   const bool together = is_batched(*call.in), batched = together || is_batched(*call.out);
   prepare(call.out, batched);
   const auto run_on = [&](Views& views) {
-    catena::call::Scan one = call;
+    C one = call;
     one.in = views.of(call.in);
     one.axis = views.axis(call.axis);
     one.out = views.of(call.out);
     inner_->execute(one);
   };
-  if (!together) return each(batched, run_on);
-  Views views = Views::of_all(*this);
-  run_on(views);
+  together_or_each(together, batched, run_on);
 }
 
-void BatchBackend::run(const catena::call::Sort& call) {
-  const bool together = is_batched(*call.in), batched = together || is_batched(*call.out);
-  prepare(call.out, batched);
-  const auto run_on = [&](Views& views) {
-    catena::call::Sort one = call;
-    one.in = views.of(call.in);
-    one.axis = views.axis(call.axis);
-    one.out = views.of(call.out);
-    inner_->execute(one);
-  };
-  if (!together) return each(batched, run_on);
-  Views views = Views::of_all(*this);
-  run_on(views);
-}
+void BatchBackend::run(const catena::call::Scan& call) { run_along_axis(call); }
+void BatchBackend::run(const catena::call::Sort& call) { run_along_axis(call); }
 
 // ---- structures ---------------------------------------------------------------------------------
 void BatchBackend::run(const catena::call::Join& call) {
@@ -312,9 +300,7 @@ void BatchBackend::run(const catena::call::Gather& call) {
     one.out = views.of(call.out);
     inner_->execute(one);
   };
-  if (!together) return each(batched, run_on);
-  Views views = Views::of_all(*this);
-  run_on(views);
+  together_or_each(together, batched, run_on);
 }
 
 void BatchBackend::run(const catena::call::Scatter& call) {
