@@ -25,7 +25,8 @@ template <class Owner> const Optimizer& optimizer_of(const Owner& owner) {
 //   for (auto& group : optimizer.param_groups()) group.lr = 0.01;
 //   group["weight_decay"] = 0;                                    // a name that is given at run time
 //
-// "lr" is "alpha" where an optimizer has that instead, and "weight_decay" is "weight_decay_rate". KeyError for a name
+// "lr" is "alpha" where an optimizer has that instead, and "weight_decay" is "weight_decay_rate". Called, as in
+// optimizer.lr(), it is the rate of the last update where that follows from others, as in Adam. KeyError for a name
 // that the optimizer lacks. A copy (auto before = optimizer.lr) is the number of that moment. The owner must outlive
 // the reference.
 class HyperReference {
@@ -37,6 +38,10 @@ class HyperReference {
         get_([](const void* from, std::string_view key) {
           const auto& o = *static_cast<const Owner*>(from);
           return o.get_hyper(internal::own_name(internal::optimizer_of(o), key));
+        }),
+        call_([](const void* from, std::string_view key) {
+          const auto& o = *static_cast<const Owner*>(from);
+          return o.get_hyper(key == "lr" ? std::string(key) : internal::own_name(internal::optimizer_of(o), key));
         }),
         set_([](void* to, std::string_view key, double value) {
           auto& o = *static_cast<Owner*>(to);
@@ -53,7 +58,7 @@ class HyperReference {
 
   double value() const { return owner_ != nullptr ? get_(owner_, name_) : value_; }
   operator double() const { return value(); }
-  double operator()() const { return value(); }
+  double operator()() const { return owner_ != nullptr ? call_(owner_, name_) : value_; }
   HyperReference& operator+=(double by) { return *this = value() + by; }
   HyperReference& operator-=(double by) { return *this = value() - by; }
   HyperReference& operator*=(double by) { return *this = value() * by; }
@@ -63,6 +68,7 @@ class HyperReference {
   void* owner_ = nullptr;  // null: a number
   std::string_view name_ = {};
   double (*get_)(const void* from, std::string_view key) = nullptr;
+  double (*call_)(const void* from, std::string_view key) = nullptr;
   void (*set_)(void* to, std::string_view key, double value) = nullptr;
   double value_ = 0;
 };

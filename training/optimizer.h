@@ -208,23 +208,8 @@ class CATENA_EXPORT Optimizer {
   std::vector<std::string> hyper_names() const;
   void set_lr(double value);  // "lr", or "alpha" if the optimizer has no "lr" to set
   HyperReference operator[](std::string_view hyper) { return {*this, hyper}; }
-  // The hyperparameter that set_lr sets, as a member: optimizer.lr *= 0.1. optimizer.lr() is get_hyper("lr"), which is
-  // the rate of the last update if it follows from others, as in Adam.
-  struct Rate : HyperReference {
-    explicit Rate(Optimizer& of) noexcept : HyperReference(of, "lr"), of_(&of) {}
-    Rate(const Rate& o) : HyperReference(o), of_(nullptr) {}
-    using HyperReference::operator=;
-    Rate& operator=(const Rate& o) {
-      HyperReference::operator=(o);
-      return *this;
-    }
-    ~Rate() = default;
-    double operator()() const { return of_ != nullptr ? of_->get_hyper("lr") : value(); }
-
-   private:
-    const Optimizer* of_;
-  };
-  Rate lr{*this};
+  // The hyperparameter that set_lr sets, as a member: optimizer.lr *= 0.1. optimizer.lr() is get_hyper("lr").
+  HyperReference lr{*this, "lr"};
 
   // ---- PyTorch's names ----
   void zero_grad() { target().cleargrads(); }
