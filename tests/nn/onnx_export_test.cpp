@@ -370,7 +370,8 @@ BOOST_AUTO_TEST_CASE(arguments_that_are_refused) {
   BOOST_TEST(has(fails({x}, {.output_names = {"a", "b"}}), "2 output_names are given for 1"));
   BOOST_TEST(has(fails({x}, {.input_names = {"a"}, .output_names = {"a"}}), "the name \"a\""));
   BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"z", {{0, "n"}}}}}), "\"z\", which is no input and no output"));
-  BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"input_0", {{2, "n"}}}}}), "axis 2 is out of bounds for array of dimension 2"));
+  BOOST_TEST(
+      has(fails({x}, {.dynamic_axes = {{"input_0", {{2, "n"}}}}}), "axis 2 is out of bounds for array of dimension 2"));
   BOOST_TEST(has(fails({Variable(floats({}, {0, 3}))}, {.dynamic_batch = true}), "a length that is not 0"));
   BOOST_TEST(has(fails({x}, {.dynamic_axes = {{"input_0", {{0, "n"}, {1, "n"}}}}}),
                  "the dynamic axis n has the length 2 and, as axis 1 of input_0, the length 3"));
