@@ -1,6 +1,7 @@
 // A hyperparameter as it is read and written in Python: a member of an optimizer, a group or the rule of a parameter.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -13,9 +14,19 @@ namespace internal {
 // The name by which an optimizer has a hyperparameter: "alpha" for "lr" and "weight_decay_rate" for "weight_decay" if
 // it has that one instead; else the name itself.
 CATENA_EXPORT std::string own_name(const Optimizer& optimizer, std::string_view name);
+CATENA_EXPORT std::int64_t number_of_updates(const Optimizer& optimizer);
 template <class Owner> const Optimizer& optimizer_of(const Owner& owner) {
   if constexpr (requires { owner.optimizer(); }) return owner.optimizer();
   else return owner;
+}
+// Of a parameter's rule its own; those of a group are the optimizer's.
+template <class Owner> std::int64_t updates_of(const Owner& owner) {
+  if constexpr (requires {
+                  owner.optimizer();
+                  owner.t();
+                })
+    return owner.t();
+  else return number_of_updates(optimizer_of(owner));
 }
 }  // namespace internal
 
@@ -26,9 +37,9 @@ template <class Owner> const Optimizer& optimizer_of(const Owner& owner) {
 //   group["weight_decay"] = 0;                                    // a name that is given at run time
 //
 // "lr" is "alpha" where an optimizer has that instead, and "weight_decay" is "weight_decay_rate". Called, as in
-// optimizer.lr(), it is the rate of the last update where that follows from others, as in Adam. KeyError for a name
-// that the optimizer lacks. A copy (auto before = optimizer.lr) is the number of that moment. The owner must outlive
-// the reference.
+// optimizer.lr(), it is the rate of the last update, if there was one, where that follows from others, as in Adam.
+// KeyError for a name that the optimizer lacks. A copy (auto before = optimizer.lr) is the number of that moment. The
+// owner must outlive the reference.
 class HyperReference {
  public:
   template <class Owner>
@@ -41,7 +52,8 @@ class HyperReference {
         }),
         call_([](const void* from, std::string_view key) {
           const auto& o = *static_cast<const Owner*>(from);
-          return o.get_hyper(key == "lr" ? std::string(key) : internal::own_name(internal::optimizer_of(o), key));
+          const bool has_followed = key == "lr" && internal::updates_of(o) > 0;
+          return o.get_hyper(has_followed ? std::string(key) : internal::own_name(internal::optimizer_of(o), key));
         }),
         set_([](void* to, std::string_view key, double value) {
           auto& o = *static_cast<Owner*>(to);

@@ -21,6 +21,8 @@ std::string internal::own_name(const Optimizer& optimizer, std::string_view name
   return std::string(name);
 }
 
+std::int64_t internal::number_of_updates(const Optimizer& optimizer) { return optimizer.t(); }
+
 std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer) {
   out << optimizer.rule().name;
   const char* before = "(";
