@@ -364,7 +364,8 @@ BOOST_AUTO_TEST_CASE(hyperparameters) {
   BOOST_TEST(adam.get_hyper("alpha") == 0.01);
   adam.set_hyper("beta1", 0.5);
   BOOST_TEST(adam.get_hyper("beta1") == 0.5);
-  BOOST_CHECK_THROW(adam.lr(), catena::ValueError);  // no update yet
+  BOOST_CHECK_THROW(adam.get_hyper("lr"), catena::ValueError);  // no update yet
+  BOOST_TEST(adam.lr() == 0.01);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { adam.set_hyper("nothing", 1); }), "beta2"));
   BOOST_TEST(has(message_of<catena::KeyError>([&] { adam.set_hyper("lr", 1); }), "lr follows from others"));
   adam.set_hyper("alpha", 0.001);
