@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
-#include <string_view>
+#include <optional>
 
+#include <catena/autograd/autocast.h>
 #include <catena/autograd/variable.h>
+#include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/function.h>
 
 namespace autograd::internal {
 
@@ -26,9 +29,30 @@ class NumberedCall {
   const std::uint32_t outer_, number_;
 };
 
+// Calls f(node) for every variable, except xs, at which the graph that ends in ys leaves the functions with the number
+// `recomputation`: leaves, and results of other functions.
+void for_each_source(const Variables& ys, const Variables& xs, std::uint32_t recomputation,
+                     const catena::Function<void(VariableNode&)>& f);
+
 // Returns the variables, except xs, from which functions of this call made ys: leaves and results of functions of the
 // outer call. RuntimeError, which begins with `op`, for results of other functions and for those that no Variable
 // holds.
 Variables captured_variables(const char* op, const Variables& ys, const Variables& xs, const NumberedCall& call);
+
+// RuntimeError, which begins with `op`, for an empty list of results of a function and for a null Variable in it.
+void check_results(const char* op, const Variables& ys);
+
+// Lets a function that a backward rule calls build a graph, with the casts of its first call.
+class GraphScope {
+ public:
+  explicit GraphScope(std::optional<Dtype> autocast);
+  ~GraphScope();
+  GraphScope(const GraphScope&) = delete;
+  GraphScope& operator=(const GraphScope&) = delete;
+
+ private:
+  const bool enable_backprop_, double_backprop_, in_backward_rule_;
+  const AutocastScope autocast_;
+};
 
 }  // namespace autograd::internal

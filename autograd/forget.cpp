@@ -1,7 +1,5 @@
 #include <catena/autograd/forget.h>
 
-#include <unordered_set>
-
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/capture.h>
@@ -21,62 +19,28 @@ using Recompute = catena::Function<Variables(const Variables&)>;
 
 constexpr const char* kOp = "forget";
 
-// 1st, 2nd, 3rd, 4th, ... 11th, ... 21st
-std::string ordinal(std::size_t n) {
-  const bool teen = n / 10 % 10 == 1;
-  const char* const ending = teen || n % 10 > 3 || n % 10 == 0 ? "th" : n % 10 == 1 ? "st" : n % 10 == 2 ? "nd" : "rd";
-  return catena::concat(n, ending);
-}
-
-void check_outputs(const Variables& ys) {
-  check<RuntimeError>(!ys.empty(), kOp, "func returned an empty list");
-  for (std::size_t k = 0; k < ys.size(); ++k)
-    check<RuntimeError>(bool(ys[k]), kOp, "the ", ordinal(k + 1), " output of func is a null Variable");
-}
-
-// Sets the modes in which func is called again: the modes of its first call, but with a graph.
+// The modes in which func is called again: those of its first call, but with a graph.
 class Recomputation {
  public:
-  Recomputation(bool train, std::optional<Dtype> autocast)
-      : modes_(modes()), saved_(modes_), autocast_(autocast.value_or(Dtype::bfloat16), autocast.has_value()) {
-    modes_.enable_backprop = modes_.double_backprop = true;
-    modes_.in_backward_rule = false;
-    modes_.train = train;
-    modes_.recomputation = next_recomputation();
-  }
-  ~Recomputation() { modes_ = saved_; }
-  Recomputation(const Recomputation&) = delete;
-  Recomputation& operator=(const Recomputation&) = delete;
-  std::uint32_t number() const noexcept { return modes_.recomputation; }
+  Recomputation(bool train, std::optional<Dtype> autocast) : graph_(autocast), mode_(modes().train, train) {}
+  std::uint32_t number() const noexcept { return call_.number(); }
 
  private:
-  Modes& modes_;
-  const Modes saved_;
-  const AutocastScope autocast_;
+  const GraphScope graph_;
+  const ModeScope mode_;
+  const NumberedCall call_;
 };
 
 // Returns the leaves, except xs, from which functions of this recomputation made ys: the variables that func captured.
 Variables captured_leaves(const Variables& ys, const Variables& xs, std::uint32_t recomputation) {
-  std::unordered_set<VariableNode*> seen;
-  for (const Variable& x : xs) seen.insert(Access::node(x)->root());
   Variables leaves;
-  std::vector<VariableNode*> pending;
-  for (const Variable& y : ys) pending.push_back(Access::node(y)->root());
-  while (!pending.empty()) {
-    VariableNode* const n = pending.back();
-    pending.pop_back();
-    if (!n->requires_grad || !seen.insert(n).second) continue;
-    const FunctionNode* const f = n->creator;
-    if (f == nullptr) {
-      if (Variable leaf = n->hold()) leaves.push_back(std::move(leaf));
-      continue;
-    }
-    if (f->recomputation() != recomputation)
-      catena::fail<RuntimeError>(kOp, "func reads the variable ", n->name ? *n->name + " " : std::string(), "of ",
-                                 label_of(Shape(std::span<const std::int64_t>(n->shape)), n->dtype), ", which ",
-                                 f->label(), " made outside of it: pass it as an argument");
-    for (std::size_t i = 0; i < f->num_inputs(); ++i) pending.push_back(f->input_node(i));
-  }
+  for_each_source(ys, xs, recomputation, [&](VariableNode& n) {
+    if (n.creator != nullptr)
+      catena::fail<RuntimeError>(kOp, "func reads the variable ", n.name ? *n.name + " " : std::string(), "of ",
+                                 label_of(Shape(std::span<const std::int64_t>(n.shape)), n.dtype), ", which ",
+                                 n.creator->label(), " made outside of it: pass it as an argument");
+    if (Variable leaf = n.hold()) leaves.push_back(std::move(leaf));
+  });
   return leaves;
 }
 
@@ -143,7 +107,7 @@ class Forget final : public FunctionNode {
       hooked.emplace(*saved_);
     }
     const Variables ys = func_(xs);
-    check_outputs(ys);
+    check_results(kOp, ys);
     return ys;
   }
   Variables call_again(const Variables& xs) const {
@@ -240,7 +204,7 @@ Variables forget(Recompute func, const Variables& xs) {
 Variables call_by_policy(Recompute func, const Variables& xs, const CheckpointPolicy& policy) {
   if (policy.kind() == CheckpointPolicy::Kind::everything) {
     const Variables ys = func(xs);
-    check_outputs(ys);
+    check_results(kOp, ys);
     return ys;
   }
   graph_mode_of(xs);  // throws for null inputs

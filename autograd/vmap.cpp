@@ -33,11 +33,6 @@ struct Call {
   bool same_random = false, fallback = true;
 };
 
-void check_outputs(const Variables& ys) {
-  check<RuntimeError>(!ys.empty(), kOp, "the function returned an empty list");
-  for (const Variable& y : ys) check<RuntimeError>(bool(y), kOp, "the function returned a null Variable");
-}
-
 Variables part(const Variables& list, std::size_t first, std::size_t last) {
   Variables result;
   for (std::size_t i = first; i < last; ++i) result.push_back(list[i]);
@@ -73,7 +68,7 @@ Variables by_loop(const Call& c) {
     Variables xs;
     for (std::size_t k = 0; k < c.xs.size(); ++k) xs.push_back(examples[k][c.batched[k] ? std::size_t(i) : 0]);
     const Variables ys = c.f(xs);
-    check_outputs(ys);
+    check_results(kOp, ys);
     if (i == 0) results.resize(ys.size());
     check<ValueError>(ys.size() == results.size(), kOp, "the function returned ", ys.size(), " results for example ", i,
                       " and ", results.size(), " for the ones before");
@@ -129,7 +124,7 @@ Computed compute(const Call& c, bool graph) {
       xs.push_back(Variable(c.batched[k] ? scope.split(a) : a, {.requires_grad = c.xs[k].requires_grad()}));
     }
     const Variables ys = c.f(xs);
-    check_outputs(ys);
+    check_results(kOp, ys);
     for (const Variable& y : ys) result.ys.push_back(scope.joined(y.data()));
     if (graph) result.captured = captured_variables(kOp, ys, xs, numbered);
   }
@@ -141,28 +136,6 @@ Computed compute(const Call& c, bool graph) {
 }
 
 Variables mapped(const Call& c);
-
-// Lets a function of a backward rule build a graph.
-class GraphScope {
- public:
-  explicit GraphScope(std::optional<Dtype> autocast)
-      : modes_(modes()), saved_(modes_), autocast_(autocast.value_or(Dtype::bfloat16), autocast.has_value()) {
-    modes_.enable_backprop = modes_.double_backprop = true;
-    modes_.in_backward_rule = false;
-  }
-  ~GraphScope() {
-    modes_.enable_backprop = saved_.enable_backprop;
-    modes_.double_backprop = saved_.double_backprop;
-    modes_.in_backward_rule = saved_.in_backward_rule;
-  }
-  GraphScope(const GraphScope&) = delete;
-  GraphScope& operator=(const GraphScope&) = delete;
-
- private:
-  Modes& modes_;
-  const Modes saved_;
-  const AutocastScope autocast_;
-};
 
 // The inputs are the arguments and the captured variables. The rule is a vmap of the derivative.
 class Vmap final : public FunctionNode {
@@ -225,7 +198,7 @@ class Vmap final : public FunctionNode {
                                                       : Variable(list[i].data(), {.requires_grad = wanted}));
       }
       const Variables ys = f(xs);
-      check_outputs(ys);
+      check_results(kOp, ys);
       for (const std::size_t k : present) outputs.push_back(ys[k]);
       for (const int t : targets)
         sources.push_back(std::size_t(t) < n ? xs[std::size_t(t)] : captured[std::size_t(t) - n]);

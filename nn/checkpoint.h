@@ -23,7 +23,7 @@ struct CheckpointOptions {
   int segments = 1;
   // In place of `segments`: says of each element, by its index, whether its result is kept. A part ends there.
   catena::Function<bool(std::int64_t index, const Sequential::Element& element)> keep = {};
-  // What is kept of the values within the parts: autograd::checkpoint_policies::dots_saveable keeps the products of
+  // The values within the parts that are kept: autograd::checkpoint_policies::dots_saveable keeps the products of
   // links, so that backward computes only the rest again.
   autograd::CheckpointPolicy policy = {};
 };

@@ -28,9 +28,10 @@ class CATENA_EXPORT GradientExchange {
   // RuntimeError if updates cannot be captured. After it, when its work has been enqueued once, or has failed.
   virtual bool begin_capture() = 0;
   virtual void end_capture(bool succeeded) = 0;
-  // Before each replay: throws what has failed since the capture or the replay before. After it has been enqueued.
+  // Before each replay: throws the error of the capture or the replay before. After a replay has been enqueued, or, in
+  // the handler of its error, has failed.
   virtual void begin_replay() = 0;
-  virtual void end_replay() = 0;
+  virtual void end_replay(bool succeeded) = 0;
   // Writes or reads its part of the optimizer's file.
   virtual void serialize(nn::Serializer& s) = 0;
 };

@@ -137,14 +137,15 @@ bool CapturedStep::replay(const std::vector<Array>& batch, Optimizer& optimizer)
   if (!work_ || !are_of(batch, kinds_)) return false;
   GradientExchange* const exchange = ExchangeAccess::of(optimizer);
   if (exchange != nullptr) exchange->begin_replay();
-  put_back_grads();
-  for (std::size_t i = 0; i < batch.size(); ++i) autograd::assign(inputs_[i], batch[i]);
   const Counters counters(optimizer);
   bool done = false;
   try {
+    put_back_grads();
+    for (std::size_t i = 0; i < batch.size(); ++i) autograd::assign(inputs_[i], batch[i]);
     done = reporter_ == nn::find_current_reporter() && work_->try_replay();
   } catch (...) {
     counters.restore();
+    if (exchange != nullptr) exchange->end_replay(false);
     throw;
   }
   if (!done) {
@@ -152,7 +153,7 @@ bool CapturedStep::replay(const std::vector<Array>& batch, Optimizer& optimizer)
     ordinary_updates_ = 0;
     return false;
   }
-  if (exchange != nullptr) exchange->end_replay();
+  if (exchange != nullptr) exchange->end_replay(true);
   ordinary_kinds_.clear();
   report();
   return true;

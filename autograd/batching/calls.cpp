@@ -278,6 +278,18 @@ Strides base_strides(const BatchBackend& backend, const ArrayHeader& base, const
   return result;
 }
 
+// The loop of a gather or scatter and the arrays of its positions, as views.
+template <class Views> struct Positions {
+  Shape loop;
+  catena::SmallVector<catena::call::Index, 4> indices;
+  template <class C> Positions(Views& views, const C& call) : loop(views.shape(*call.loop)) {
+    for (const catena::call::Index& i : call.indices) {
+      indices.push_back(i);
+      indices.back().array = views.of(i.array, call.loop->size());
+    }
+  }
+};
+
 }  // namespace
 
 void BatchBackend::run(const catena::call::Gather& call) {
@@ -287,16 +299,11 @@ void BatchBackend::run(const catena::call::Gather& call) {
   prepare(call.out, batched);
   const auto run_on = [&](Views& views) {
     catena::call::Gather one = call;
-    const Shape loop = views.shape(*call.loop);
-    catena::SmallVector<catena::call::Index, 4> indices;
-    for (const catena::call::Index& i : call.indices) {
-      indices.push_back(i);
-      indices.back().array = views.of(i.array, call.loop->size());
-    }
+    const Positions positions(views, call);
     one.base = views.of(call.base);
     one.base_strides = base_strides(*this, *call.base, call.base_strides, views.are_all());
-    one.indices = indices;
-    one.loop = &loop;
+    one.indices = positions.indices;
+    one.loop = &positions.loop;
     one.out = views.of(call.out);
     inner_->execute(one);
   };
@@ -309,16 +316,11 @@ void BatchBackend::run(const catena::call::Scatter& call) {
   prepare(call.base, batched);
   Views views = batched ? Views::of_all(*this) : Views(*this, 0);
   catena::call::Scatter one = call;
-  const Shape loop = views.shape(*call.loop);
-  catena::SmallVector<catena::call::Index, 4> indices;
-  for (const catena::call::Index& i : call.indices) {
-    indices.push_back(i);
-    indices.back().array = views.of(i.array, call.loop->size());
-  }
+  const Positions positions(views, call);
   one.base = views.of(call.base);
   one.base_strides = base_strides(*this, *call.base, call.base_strides, views.are_all());
-  one.indices = indices;
-  one.loop = &loop;
+  one.indices = positions.indices;
+  one.loop = &positions.loop;
   if (call.values.is_array()) one.values = Input(*views.of(&call.values.array(), call.loop->size()));
   inner_->execute(one);
 }

@@ -17,33 +17,40 @@ namespace {
 
 // libjpeg reports an error through a function that must not return, so it jumps, and no destructors run. Functions that
 // call libjpeg therefore have no objects with destructors.
-struct JpegReader {
-  jpeg_decompress_struct info{};
-  jpeg_error_mgr errors{};
-  jpeg_progress_mgr progress{};
+struct JpegErrors {
+  jpeg_error_mgr manager{};
   std::jmp_buf jump{};
   char message[JMSG_LENGTH_MAX] = "";
+
+  // Of a jpeg_decompress_struct or jpeg_compress_struct, whose client data become this object.
+  template <class Info> void attach(Info& info) {
+    info.err = jpeg_std_error(&manager);
+    manager.error_exit = &fail;
+    info.client_data = this;
+  }
+  [[noreturn]] static void fail(j_common_ptr info) {
+    JpegErrors& self = *static_cast<JpegErrors*>(info->client_data);
+    info->err->format_message(info, self.message);
+    std::longjmp(self.jump, 1);
+  }
+};
+
+struct JpegReader : JpegErrors {
+  jpeg_decompress_struct info{};
+  jpeg_progress_mgr progress{};
   std::string_view file;
   std::uint8_t* samples = nullptr;
   std::size_t stride = 0;
 
   explicit JpegReader(std::string_view content) : file(content) {
-    info.err = jpeg_std_error(&errors);
-    errors.error_exit = &fail;
-    errors.emit_message = &warn;
-    info.client_data = this;
+    attach(info);
+    manager.emit_message = &warn;
     progress.progress_monitor = &limit_scans;
   }
   ~JpegReader() { jpeg_destroy_decompress(&info); }
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  static JpegReader& of(j_common_ptr info) { return *static_cast<JpegReader*>(info->client_data); }
-  [[noreturn]] static void fail(j_common_ptr info) {
-    JpegReader& self = of(info);
-    info->err->format_message(info, self.message);
-    std::longjmp(self.jump, 1);
-  }
   // libjpeg only warns at the end of a truncated file and continues with grey pixels; this makes it an error.
   static void warn(j_common_ptr info, int level) {
     if (level < 0 && info->err->msg_code == JWRN_JPEG_EOF) fail(info);
@@ -96,19 +103,14 @@ Image decode_jpeg(const std::string& context, std::string_view file) {
 
 namespace {
 
-struct JpegWriter {
+struct JpegWriter : JpegErrors {
   jpeg_compress_struct info{};
-  jpeg_error_mgr errors{};
   jpeg_destination_mgr to{};
-  std::jmp_buf jump{};
-  char message[JMSG_LENGTH_MAX] = "";
   unsigned char* file = nullptr;
   std::size_t capacity = 0;
 
   JpegWriter() {
-    info.err = jpeg_std_error(&errors);
-    errors.error_exit = &fail;
-    info.client_data = this;
+    attach(info);
     to.init_destination = [](j_compress_ptr compress) { grow(compress); };
     to.empty_output_buffer = &grow;
     to.term_destination = [](j_compress_ptr) {};
@@ -120,14 +122,9 @@ struct JpegWriter {
   JpegWriter(const JpegWriter&) = delete;
   JpegWriter& operator=(const JpegWriter&) = delete;
 
-  [[noreturn]] static void fail(j_common_ptr info) {
-    JpegWriter& self = *static_cast<JpegWriter*>(info->client_data);
-    info->err->format_message(info, self.message);
-    std::longjmp(self.jump, 1);
-  }
   // The buffer is full, or there is none yet. The pointer is never that of a freed block, not even after an error.
   static boolean grow(j_compress_ptr info) {
-    JpegWriter& self = *static_cast<JpegWriter*>(info->client_data);
+    JpegWriter& self = *static_cast<JpegWriter*>(static_cast<JpegErrors*>(info->client_data));
     const std::size_t used = self.capacity, wanted = used == 0 ? 4096 : 2 * used;
     auto* const larger = static_cast<unsigned char*>(std::realloc(self.file, wanted));
     if (larger == nullptr) ERREXIT1(info, JERR_OUT_OF_MEMORY, 0);

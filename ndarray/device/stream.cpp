@@ -15,8 +15,14 @@ namespace {
 
 // The streams of the open StreamScopes of this thread, at most one per device; almost always empty or very short.
 thread_local std::vector<StreamRef> chosen;
-// The streams of Stream::per_thread, at most one per device.
-thread_local std::vector<Stream> own_streams;
+// The streams of Stream::per_thread, at most one per device. Objects of the program that are destroyed after them get
+// the default stream.
+thread_local bool has_thread_ended = false;
+struct OwnStreams {
+  std::vector<Stream> list;
+  ~OwnStreams() { has_thread_ended = true; }
+};
+thread_local OwnStreams own_streams;
 
 bool per_thread_by_default() {
   static const bool wanted = [] {
@@ -59,11 +65,11 @@ Stream Stream::external(void* handle, Device device) {
 }
 
 Stream Stream::per_thread(Device device) {
-  if (device.kind == Device::Kind::cpu) return null_stream(device);
-  for (const Stream& s : own_streams)
+  if (device.kind == Device::Kind::cpu || has_thread_ended) return null_stream(device);
+  for (const Stream& s : own_streams.list)
     if (s.device() == device) return s;
   const DeviceScope on(device);
-  return own_streams.emplace_back(Stream());
+  return own_streams.list.emplace_back(Stream());
 }
 
 int Stream::priority() const { return runtime(ref_.device.kind).stream_properties(ref_).priority; }

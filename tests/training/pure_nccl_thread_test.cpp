@@ -310,6 +310,28 @@ BOOST_AUTO_TEST_CASE(an_error_in_the_capture_reaches_all_ranks) {
   for (const std::string& text : later) BOOST_TEST(has(text, "an earlier update has failed"), text);
 }
 
+// The rank whose graph cannot be launched has the error at once, the other one in its next update.
+BOOST_AUTO_TEST_CASE(an_error_in_a_replay_reaches_all_ranks) {
+  if (!has_gpus() || !Control::available()) return;
+  const RankBatches data(8, kRanks, Dtype::float32);
+  std::vector<std::string> messages(kRanks), later(kRanks);
+  with_communicator([&](Communicator& comm) {
+    Training t(comm, data, true, {.bucket_bytes = 1});
+    t.run(5);
+    comm.barrier();
+    if (comm.rank() == 0) Control().fail("cuGraphLaunch", 1, 1);
+    comm.barrier();
+    messages[std::size_t(comm.rank())] = message_of_error([&] { t.run(2); });
+    later[std::size_t(comm.rank())] = message_of_error([&] { t.run(1); });
+  });
+  const int failed = has(messages[0], "rank 1") ? 1 : 0;
+  const std::string cause = messages[std::size_t(failed)], other = messages[std::size_t(1 - failed)];
+  BOOST_TEST((has(cause, "cuGraphLaunch") && !has(cause, "rank")), cause);
+  BOOST_TEST(has(other, "rank " + std::to_string(failed)), other);
+  BOOST_TEST(has(other, "cuGraphLaunch"), other);
+  for (const std::string& text : later) BOOST_TEST(has(text, "an earlier update has failed"), text);
+}
+
 BOOST_AUTO_TEST_CASE(a_rank_that_ends_during_replays) {
   if (!has_gpus()) return;
   const RankBatches data(8, kRanks, Dtype::float32);

@@ -77,8 +77,6 @@ std::vector<Array> exchange_arrays(Transport& t, std::span<const Array> arrays) 
 // ---- sums ---------------------------------------------------------------------------------------
 namespace {
 
-bool is_narrow(Dtype dtype) { return dtype == Dtype::float16 || dtype == Dtype::bfloat16; }
-
 // The elements of an array, divided into one part for each rank.
 class Parts {
  public:

@@ -38,7 +38,12 @@ Array receive_array(Transport& t, int from);  // on the host
 // returned as it is.
 std::vector<Array> exchange_arrays(Transport& t, std::span<const Array> arrays);
 
-// How sums are computed.
+// True for the floating dtypes of 16 bits, whose sums over ranks may overflow or lose digits.
+inline bool is_narrow(autograd::Dtype dtype) {
+  return dtype == autograd::Dtype::float16 || dtype == autograd::Dtype::bfloat16;
+}
+
+// The ways to compute a sum.
 //   ordered   In the order of the ranks, each element on one rank: ((x0 + x1) + x2) + ..., in float32 for dtypes of 16
 //             bits, rounded once.
 //   ring      Part by part around a ring (Patarasuk, Yuan: "Bandwidth optimal all-reduce algorithms for clusters of

@@ -98,6 +98,12 @@ Shared<Communicator> Communicator::split(int color, int key) const {
   return Shared<Communicator>::make(impl_->name, std::move(part), impl_->options);
 }
 
+Shared<Communicator> internal::CommunicatorAccess::split_on_hosts(const Communicator& c) {
+  agree(c.transport(), "split");
+  const std::string_view name = c.impl_->kind == Communicator::Impl::Kind::pure_nccl ? "naive" : c.name();
+  return Shared<Communicator>::make(name, c.transport().split(0, c.rank()), c.impl_->options);
+}
+
 // ---- arrays -------------------------------------------------------------------------------------
 namespace {
 

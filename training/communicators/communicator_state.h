@@ -37,6 +37,8 @@ void check_communicator(std::string_view name, const CommunicatorOptions& option
 struct CATENA_EXPORT CommunicatorAccess {
   // The sums of arrays of the dtype by GPUs alone; null if the host takes part in them.
   static communicators::internal::GpuSums* gpu_sums(const Communicator& communicator, autograd::Dtype dtype);
+  // A second communicator of all ranks, for agreements and values that travel between the hosts: without NCCL.
+  static catena::Shared<Communicator> split_on_hosts(const Communicator& communicator);
   // As allreduce(a), divided by `divisor` where there is one. May overwrite `a`.
   static Array consume(const Communicator& comm, const Array& a, std::optional<double> divisor);
 };

@@ -22,7 +22,7 @@ void MultiNodeExchange::check_can_be_captured() const {
   for (const BucketPlan::Bucket& bucket : plan_.buckets) {
     const autograd::Dtype wire = wire_dtype(*background_, bucket.dtype);
     check<RuntimeError>(CommunicatorAccess::gpu_sums(*background_, wire) != nullptr, kMultiNode,
-                        "an update cannot be captured, because the communicator ", comm_->name(), " sums ", wire,
+                        "an update cannot be captured, because the communicator ", background_->name(), " sums ", wire,
                         " through the host; pure_nccl sums on the GPUs");
   }
 }
@@ -83,20 +83,25 @@ bool MultiNodeExchange::mean_captured() {
   return true;
 }
 
-// After a capture that has failed this rank makes an ordinary round, in which the other ranks get its failure.
 void MultiNodeExchange::end_capture(bool succeeded) {
   is_captured_ = false;
   numbers_.clear();
   if (sends_nothing()) return;
-  if (succeeded) return end_replay();
-  is_open_ = false;
+  is_open_ = is_open_ && succeeded;
+  if (succeeded) end_replay(true);
+  else fail_captured();
+}
+
+// After a capture or a replay that has failed this rank makes an ordinary round, in which the other ranks get its
+// failure.
+void MultiNodeExchange::fail_captured() noexcept {
   captured_.reset();
-  if (failure_.empty()) failure_ = concat("rank ", comm_->rank(), ": the capture of an update has failed");
+  if (failure_.empty()) set_failure();
   try {
     round_.reset();
     start_round();
     fail_round();
-  } catch (...) {  // the communicator does not work any more; the error of the capture is the first cause
+  } catch (...) {  // the communicator does not work any more; the error of the captured work is the first cause
   }
 }
 
@@ -105,8 +110,14 @@ void MultiNodeExchange::begin_replay() {
   check_works();
 }
 
-void MultiNodeExchange::end_replay() {
+void MultiNodeExchange::end_replay(bool succeeded) {
   if (!captured_) return;
+  if (succeeded) watch_replay();
+  else fail_captured();
+}
+
+// The communication thread waits for the sums of the captured work that this thread has enqueued.
+void MultiNodeExchange::watch_replay() {
   const Array& last = captured_->buckets.back().mean;
   captured_->buckets[0].point = point_of(last);
   replay_ = thread_->post([this, round = captured_] {

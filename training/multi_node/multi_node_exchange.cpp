@@ -25,7 +25,7 @@ MultiNodeExchange::MultiNodeExchange(Optimizer& optimizer, const Communicator& c
                                      const MultiNodeOptimizerOptions& options)
     : optimizer_(optimizer),
       options_(options),
-      comm_(communicator.split(0, communicator.rank())),
+      comm_(CommunicatorAccess::split_on_hosts(communicator)),
       on_final_([this](autograd::internal::VariableNode& leaf) { note_final(leaf); }) {
   if (sends_nothing()) return;
   background_ = communicator.split(0, communicator.rank());
@@ -133,6 +133,12 @@ void MultiNodeExchange::end_backward() {
 void MultiNodeExchange::fail() noexcept try {
   if (!is_open_ || sends_nothing()) return;
   is_open_ = false;
+  set_failure();
+  if (!is_captured_) fail_round();  // else after the capture, which other ranks do not know of
+} catch (...) {  // the communicator does not work any more, so the others do not wait for this rank either
+}
+
+void MultiNodeExchange::set_failure() noexcept {
   try {
     throw;
   } catch (const std::exception& e) {
@@ -140,8 +146,6 @@ void MultiNodeExchange::fail() noexcept try {
   } catch (...) {
     failure_ = concat("rank ", comm_->rank(), " has failed");
   }
-  if (!is_captured_) fail_round();  // else after the capture, which other ranks do not know of
-} catch (...) {  // the communicator does not work any more, so the others do not wait for this rank either
 }
 
 // The others get the failure of this rank.

@@ -38,7 +38,7 @@ class MultiNodeExchange final : public GradientExchange {
   bool begin_capture() override;
   void end_capture(bool succeeded) override;
   void begin_replay() override;
-  void end_replay() override;
+  void end_replay(bool succeeded) override;
   void serialize(nn::Serializer& s) override;
 
   void consolidate();
@@ -65,6 +65,7 @@ class MultiNodeExchange final : public GradientExchange {
   void check_gradients(const Round& round) const;
   bool mean_alone();
   [[noreturn]] void fail_everywhere();
+  void set_failure() noexcept;  // in a handler: from its error
   void fail_round();
   void check_works() const;
   void set_stream();
@@ -72,6 +73,8 @@ class MultiNodeExchange final : public GradientExchange {
   void check_can_be_captured() const;
   void post_captured(std::size_t bucket);
   bool mean_captured();
+  void fail_captured() noexcept;
+  void watch_replay();
   void check_replay();
   // multi_node_files.cpp: with double buffering, the means that the next update will use.
   using Means = std::map<std::string, Array>;  // by the paths of the parameters; without those that have no gradient

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include <catena/training/communicators/array_messages.h>
 #include <catena/training/communicators/communicator_state.h>
 
 namespace training::internal {
@@ -10,6 +11,7 @@ namespace training::internal {
 using autograd::Dtype;
 using autograd::StreamExtension;
 using autograd::Variable;
+using communicators::internal::is_narrow;
 
 namespace {
 
@@ -21,13 +23,11 @@ Array gradient_of(const BucketPlan::Member& m, autograd::Device device, bool is_
   return autograd::to_device(autograd::reshape(g, {m.param.size()}), device);
 }
 
-// Of a sum: in 16 bits the summands are divided before they are added, so that the sum does not overflow.
-bool is_narrow(Dtype wire) { return catena::itemsize(wire) <= 2; }
 // The sums of "dummy" are this rank's own values; its alltoall is that of the others.
 double divisor_of(const Communicator& comm, bool is_sharded) {
   return comm.name() == "dummy" && !is_sharded ? 1 : comm.size();
 }
-// What remains to divide a sum by; nothing for 1.
+// The number by which a sum is still to be divided; nothing for 1.
 std::optional<double> divisor_of_sums(const Communicator& comm, Dtype dtype, bool is_sharded) {
   const double n = divisor_of(comm, is_sharded);
   if (is_narrow(wire_dtype(comm, dtype)) || n == 1) return {};
@@ -79,6 +79,7 @@ void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, bool 
 void Round::to_wire(std::size_t b, Dtype dtype, const Communicator& comm) {
   const Dtype wire = wire_dtype(comm, dtype);
   const double n = divisor_of(comm, is_sharded);
+  // In 16 bits the summands are divided before they are added, so that the sum does not overflow.
   for (Array& a : buckets[b].sent) a = autograd::astype(is_narrow(wire) ? a / n : a, wire);
 }
 

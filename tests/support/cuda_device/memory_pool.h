@@ -32,7 +32,7 @@ std::byte* allocate_from_pool(const PoolPtr& pool, std::size_t bytes);  // null:
 bool is_of_pool(const void* data);
 // The block goes back to its pool. Has no effect for other memory.
 void leave_pool(const void* data);
-// What a synchronization does: all pools return what exceeds their thresholds.
+// The effect of a synchronization: all pools return the memory above their thresholds.
 void trim_pools();
 
 }  // namespace cuda_device

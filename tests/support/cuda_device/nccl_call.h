@@ -29,7 +29,7 @@ struct Request {
 
 std::size_t bytes_of(int type);
 
-// What rank `rank` gets from a collective; the inputs are in the order of the ranks.
+// Returns the result of a collective on rank `rank`; the inputs are in the order of the ranks.
 std::vector<std::byte> result_of(const Request& collective, const std::vector<const void*>& from, std::size_t rank);
 
 }  // namespace cuda_device::nccl
