@@ -35,14 +35,16 @@ void for_each_source(const Variables& ys, const Variables& xs, std::uint32_t rec
                      const catena::Function<void(VariableNode&)>& f);
 
 // Returns the variables, except xs, from which functions of this call made ys: leaves and results of functions of the
-// outer call. RuntimeError, which begins with `op`, for results of other functions and for those that no Variable
-// holds.
+// outer call. RuntimeError, whose message begins with `op`, for results of other functions and for results that no
+// Variable holds.
 Variables captured_variables(const char* op, const Variables& ys, const Variables& xs, const NumberedCall& call);
 
-// RuntimeError, which begins with `op`, for an empty list of results of a function and for a null Variable in it.
+// RuntimeError, whose message begins with `op`, for an empty list of results of a function and for a null Variable in
+// it.
 void check_results(const char* op, const Variables& ys);
 
-// Lets a function that a backward rule calls build a graph, with the casts of its first call.
+// While an object of this class exists, functions that a backward rule calls build a graph. `autocast`: the dtype of
+// casts; nullopt: no casts.
 class GraphScope {
  public:
   explicit GraphScope(std::optional<Dtype> autocast);

@@ -1,4 +1,4 @@
-// checkpoint: forget() as a function of functions, with a policy that says which results are kept.
+// checkpoint: forget() as a function of functions, with a policy for the results that are kept.
 //
 //   auto block = autograd::checkpoint(f, {.policy = autograd::checkpoint_policies::dots_saveable});
 //   Variable y = block(x);                       // backward computes f again, but none of its matrix products
@@ -16,17 +16,17 @@
 
 namespace autograd {
 
-// Which results of a function are kept for its second call, in backward. Results of matrix products and convolutions
-// (linear, matmul, einsum and the like, and the convolutions of networks) can be kept; everything else is computed
-// again. Of a product with a bias, the product is kept.
+// A choice of the results of a function that are kept for its second call, in backward. Results of matrix products and
+// convolutions (linear, matmul, einsum and the like, and the convolutions of networks) can be kept; everything else is
+// computed again. Of a product with a bias, the product is kept.
 class CATENA_EXPORT CheckpointPolicy {
  public:
   using Chooses = catena::Function<bool(std::string_view label)>;
   enum class Kind : std::uint8_t { nothing, chosen, everything };
 
   CheckpointPolicy(Kind kind = Kind::nothing);
-  // Keeps the results of those functions of products for whose label `chooses` returns true: "LinearFunction",
-  // "Convolution2DFunction", "MatMul", as graphs show them.
+  // Keeps the products of a function if `chooses` returns true for its label, which is the one in graphs:
+  // "LinearFunction", "Convolution2DFunction", "MatMul".
   CheckpointPolicy(Chooses chooses);
 
   Kind kind() const noexcept { return kind_; }
@@ -44,7 +44,7 @@ inline constexpr CheckpointPolicy::Kind nothing_saveable = CheckpointPolicy::Kin
 inline constexpr CheckpointPolicy::Kind dots_saveable = CheckpointPolicy::Kind::chosen;
 // Nothing is computed again.
 inline constexpr CheckpointPolicy::Kind everything_saveable = CheckpointPolicy::Kind::everything;
-// The products of functions with these labels.
+// The products of functions with these labels are kept.
 CATENA_EXPORT CheckpointPolicy save_only_these_labels(std::initializer_list<std::string_view> labels);
 }  // namespace checkpoint_policies
 
@@ -58,8 +58,7 @@ CATENA_EXPORT Variables call_by_policy(catena::Function<Variables(const Variable
 }
 
 // Returns a function with the arguments and results of f. Of its intermediate values it keeps those that the policy
-// names.
-// With everything_saveable it calls f and keeps all that derivatives need; otherwise it is forget() of f.
+// chooses. With everything_saveable it calls f and keeps all that derivatives need; otherwise it is forget() of f.
 template <class F> auto checkpoint(F&& f, const ForgetOptions& options = {}) {
   return internal::transformed(std::forward<F>(f), [policy = options.policy](auto func, const Variables& xs) {
     return internal::call_by_policy(std::move(func), xs, policy);

@@ -33,7 +33,8 @@ Array kept_copy(const Array& a) {
   return result;
 }
 
-// True for functions whose forward is a product, in which a backend may have other operations only of the value API.
+// True for functions whose forward is a product. Such a forward uses at most the NnExtension of a backend, the only
+// extension that Memory has.
 bool is_product(const FunctionNode& f, std::string_view label) {
   if (label == "LinearFunction" || label == "einsum") return true;
   const auto* const described = dynamic_cast<const HasOptions*>(&f);

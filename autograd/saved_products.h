@@ -8,9 +8,9 @@
 
 namespace autograd::internal {
 
-// A hook that keeps the products which the policy chooses, while a function is called the first time, and returns them
-// where a later call computes the same: at the same function of the same label, for a product of the same kind, shape
-// and dtype. The products that it does not find are computed.
+// A hook that keeps the products that the policy chooses, while a function is called the first time. A later call gets
+// them where it computes the same: at the same function of the same label, for a product of the same kind, shape and
+// dtype. Other products are computed.
 class SavedProducts final : public FunctionHook {
  public:
   explicit SavedProducts(const CheckpointPolicy& policy);

@@ -185,7 +185,7 @@ std::string Trace::Recorder::json() const {
         "\", \"ph\": \"X\", \"pid\": 1, \"tid\": 1, \"ts\": ", catena::fixed_text(e.start, 3),
         ", \"dur\": ", catena::fixed_text(e.duration, 3), e.arguments.empty() ? "" : ", \"args\": ", e.arguments, '}');
   }
-  std::vector<std::string> threads;  // behind the first one, which has no name
+  std::vector<std::string> threads;  // names of the rows after the first one, which has none
   for (const internal::TraceRange& r : track_->ranges()) {
     const auto known = std::find(threads.begin(), threads.end(), r.thread);
     const std::ptrdiff_t tid = r.thread.empty() ? 1 : 2 + (known - threads.begin());

@@ -14,7 +14,7 @@
 namespace autograd::internal {
 
 struct TraceRange {
-  std::string thread;  // the name of its row; empty: that of the thread which is traced
+  std::string thread;  // the name of its row; empty: the row of the traced thread
   std::string name;
   std::string_view category;  // outlives the trace
   std::int64_t bytes = -1;    // negative: not stated
@@ -25,13 +25,13 @@ struct TraceRange {
 // Thread safety: add() and ranges() may be called from any thread, also after the trace has ended.
 class CATENA_EXPORT TraceTrack {
  public:
-  // That of the trace which records this thread; null if there is none.
+  // Returns the track of the trace that records this thread; null if there is none.
   static catena::Shared<TraceTrack> of_this_thread() noexcept;
   // Leaves the range out if there is no memory for it.
   void add(TraceRange range) noexcept;
   std::vector<TraceRange> ranges() const;
 
-  // While it lives, the track is that of this thread.
+  // While an object of this class exists, of_this_thread() returns its track.
   class CATENA_EXPORT Scope {
    public:
     explicit Scope(const catena::Shared<TraceTrack>& track) noexcept;
@@ -45,7 +45,7 @@ class CATENA_EXPORT TraceTrack {
   std::vector<TraceRange> ranges_;
 };
 
-// A range from the construction to the end of this object. Nothing if `track` is null.
+// Adds a range from its construction to its end to the track. No effect if `track` is null.
 class CATENA_EXPORT TracedScope {
  public:
   TracedScope(catena::Shared<TraceTrack> track, TraceRange range);

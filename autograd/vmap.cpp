@@ -92,7 +92,7 @@ struct Computed {
   Variables captured;
 };
 
-// The casts of a scope of its own: those of the outer scope must not keep arrays of this call.
+// A scope of casts for the call, because the casts of the outer scope must not keep arrays of the call.
 class OwnCasts {
  public:
   OwnCasts()
@@ -185,8 +185,8 @@ class Vmap final : public FunctionNode {
   bool allows_mixed_devices() const noexcept override { return true; }
 
  private:
-  // Returns the function of the arguments of one example and of gradients of its results that returns the gradients of
-  // the targets.
+  // Returns a function for one example: from its arguments, followed by the gradients of its results, to the gradients
+  // of the targets.
   ListFunction derivative(const Targets& targets, const std::vector<std::size_t>& present, bool graph) const {
     return [f = f_, n = batched_.size(), captured = captured_, autocast = autocast_, targets, present,
             graph](const Variables& list) {

@@ -12,14 +12,14 @@
 // normalization, softmax, indexing, sorting, functions of shapes and of linear algebra, and their derivatives. Dropout
 // and some losses are computed example by example.
 //
-// A function that cannot be computed so is called once for each example, with the same result: one that reads values
-// (item(), to_vector(), branches on values), writes them to arrays that were made outside of it (running averages),
-// calls functions of ndarray with its variables, or throws. It has then been called once in vain.
+// A function that cannot be computed in this way is called once for each example, with the same result: a function that
+// reads values (item(), to_vector(), branches on values), writes values to arrays that were made outside of it (running
+// averages), calls functions of ndarray with its variables, or throws. A first call that fails precedes these calls.
 //
 // The result can be differentiated, any number of times, with respect to the arguments and to the variables that f
-// reads, such as parameters. backward calls f again, with the same random numbers, so that what f refers to must still
-// exist and compute the same. Within f, derivatives are computed by grad(), vjp() and the like, not by backward(),
-// which would leave gradients of single examples in variables of others. Variables that f keeps cannot be used after
+// reads, such as parameters. backward calls f again, with the same random numbers: objects to which f refers must still
+// exist and have the same values. Within f, derivatives are computed by grad(), vjp() and the like, not by backward(),
+// which would leave gradients of single examples in variables outside of f. Variables that f keeps cannot be used after
 // the call.
 //
 // Calls may be nested: vmap of a function that calls vmap has two batch axes.
@@ -45,11 +45,11 @@ struct VmapOptions {
   // axes count from the end.
   std::vector<std::optional<int>> in_axes = {};
   int out_axis = 0;  // of the results; negative ones count from the end
-  // Of numbers that f draws, as in dropout. Each example has a seed that is derived from the generator's seed and from
+  // The random numbers of f, as in dropout. Each example has a seed that is derived from the generator's seed and from
   // its position, so that the numbers differ from those of a function of the whole batch.
   Randomness randomness = Randomness::different;
   // A function that cannot be computed for all examples at once is called for each example. false: RuntimeError, or
-  // what the function threw.
+  // the exception of the function.
   bool fallback = true;
 };
 
@@ -60,7 +60,7 @@ CATENA_EXPORT Variables vmap(const catena::Function<Variables(const Variables&)>
 
 // Returns a function of batches: it takes the arguments of f, with one more axis each, and returns the results of f in
 // the form in which f returns them, with one more axis. f takes Variables one by one, or a list.
-// The returned function throws ValueError unless the batch axes have one length of at least 1, an IndexError for an
+// The returned function throws ValueError unless all batch axes have the same length, at least 1, an IndexError for an
 // axis out of range, and a RuntimeError if f returns a null Variable. Results of f must have the same shapes and dtypes
 // for all examples (ValueError).
 template <class F> auto vmap(F&& f, const VmapOptions& options = {}) {

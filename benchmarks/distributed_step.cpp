@@ -1,6 +1,6 @@
 // distributed_step <mlp|cnn> <batch> <steps> [<communicator>]: times the training steps of a rank. compare/ddp.py
-// starts it by catena-run, beside PyTorch's. Rank 0 prints the median of its steps in milliseconds, and the loss after
-// the last one.
+// starts it by catena-run, in turns with the same training by PyTorch. Rank 0 prints the median time of its steps in
+// milliseconds, and the loss of the last step.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

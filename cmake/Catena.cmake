@@ -265,8 +265,8 @@ function(catena_library component)
   set_property(GLOBAL PROPERTY CATENA_DEPENDS_${component} "${arg_DEPENDS}")
 endfunction()
 
-# catena_use(<component> <dependency>... [SOURCES <file>...]): links a dependency that CatenaDependencies.cmake found privately, with its
-# definition for the whole component, or for these sources alone, which are compiled by themselves (ALONE).
+# catena_use(<component> <dependency>... [SOURCES <file>...]): links, privately, the dependencies that CatenaDependencies.cmake found. The
+# whole component gets their definitions, or only the given sources, which catena_library must have as ALONE.
 function(catena_use component)
   cmake_parse_arguments(arg "" "" "SOURCES" ${ARGN})
   get_target_property(type catena_${component} TYPE)

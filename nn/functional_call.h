@@ -52,9 +52,9 @@ auto functional_call(L& link, const Parameters& parameters, F&& call) requires(s
 
 // Returns, for each parameter in the order of link.params(), the gradients of the losses of the single examples, of
 // shape (N,) + the parameter's shape. loss(example) gets the arguments of `batch` for one example, with a first axis of
-// length 1, and returns one element. It is called once, under autograd::vmap, whose header says when it is called for
-// each example instead, as with the running averages of batch normalization. Dropout draws other numbers for each
-// example. ValueError for an empty batch, or arguments of different lengths.
+// length 1, and returns one element. It is called once, by autograd::vmap; once for each example in the cases in
+// autograd/vmap.h, such as the running averages of batch normalization. Dropout draws other numbers for each example.
+// ValueError for an empty batch, or arguments of different lengths.
 CATENA_EXPORT Variables per_example_grads(Link& link, const catena::Function<Variable(const Variables&)>& loss,
                                           const Variables& batch);
 

@@ -52,7 +52,7 @@ void Sequential::insert(std::int64_t index, Element element) {
   const auto n = static_cast<std::int64_t>(elements_.size());
   check<ValueError>(element.is_given, "Sequential.insert", "there is no link and no function to insert");
   const std::size_t at = index == n ? elements_.size() : position("Sequential.insert", index);
-  // A copy of a named element, as repeat() and extend() make them, has its number.
+  // A copy of a named element, such as repeat() and extend() make, gets its number as its name.
   for (const Element& e : elements_)
     if (e.name == element.name) element.name.clear();
   if (element.link) adopt(element.link->get(), {});

@@ -10,7 +10,7 @@
 
 namespace training {
 
-// How AveragedModel averages: with this decay, or all updates equally.
+// The two kinds of averages of AveragedModel: with this decay, or of all updates equally.
 inline WeightAverageOptions get_ema_multi_avg_fn(double decay = 0.999) { return {.decay = decay}; }
 inline WeightAverageOptions get_swa_multi_avg_fn() { return {.equal = true}; }
 
@@ -21,8 +21,8 @@ inline WeightAverageOptions get_swa_multi_avg_fn() { return {.equal = true}; }
 //   autograd::Variable y = ema(x);
 //
 // Without options all updates count equally. The first update copies the weights. Other arrays, such as the statistics
-// of BatchNormalization, are those of the moment at which it was made. The trained model must outlive it. WeightAverage
-// keeps the averages alone, and is an extension of a Trainer.
+// of BatchNormalization, keep the values from the constructor. The trained model must outlive the AveragedModel.
+// WeightAverage keeps the averages alone, and is an extension of a Trainer.
 template <class Model> class AveragedModel {
  public:
   explicit AveragedModel(Model& model, WeightAverageOptions options = {.equal = true})

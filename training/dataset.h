@@ -107,8 +107,8 @@ class CATENA_EXPORT Dataset {
 // Chainer's name.
 using DatasetMixin = Dataset;
 
-// Datasets are shared: iterators, subsets and splits refer to the same object. Besides the members of a pointer, it has
-// the size and the examples: train.size(), train[0].
+// Datasets are shared: iterators, subsets and splits refer to the same object. A DatasetPtr has the members of a
+// pointer, and also the size and the examples: train.size(), train[0].
 class DatasetPtr : public catena::Shared<const Dataset> {
  public:
   using Shared::Shared;
@@ -140,7 +140,7 @@ template <class T> class SequenceDataset : public Dataset {
   T sequence_;
 };
 }  // namespace internal
-// Of arrays, and of objects with size() and operator[], such as a std::vector<Example>, which are copied.
+// Datasets made of arrays, and of copies of objects with size() and operator[], such as a std::vector<Example>.
 template <> struct CATENA_EXPORT HeldFrom<const Dataset> {
   static DatasetPtr make(const Array& a);
   template <internal::SizedSequence T> static DatasetPtr make(const T& sequence) {

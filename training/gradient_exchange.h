@@ -24,15 +24,16 @@ class CATENA_EXPORT GradientExchange {
   virtual bool mean_gradients() = 0;  // false: no update follows
   virtual void share_params() = 0;
 
-  // An update as captured work, of StandardUpdater. Before the capture: false if an ordinary update is needed first;
-  // RuntimeError if updates cannot be captured. After it, when its work has been enqueued once, or has failed.
+  // StandardUpdater calls these functions when it captures an update. begin_capture() is called before the capture, and
+  // returns false if an ordinary update is needed first; RuntimeError if updates cannot be captured. end_capture() is
+  // called when the captured work has been enqueued once, or has failed.
   virtual bool begin_capture() = 0;
   virtual void end_capture(bool succeeded) = 0;
-  // Before each replay: throws the error of the capture or the replay before. After a replay has been enqueued, or, in
-  // the handler of its error, has failed.
+  // begin_replay() is called before each replay, and throws the error of the capture or the replay before. end_replay()
+  // is called when a replay has been enqueued, or has failed, then in the handler of its error.
   virtual void begin_replay() = 0;
   virtual void end_replay(bool succeeded) = 0;
-  // Writes or reads its part of the optimizer's file.
+  // Writes or reads the part of the exchange in the optimizer's file.
   virtual void serialize(nn::Serializer& s) = 0;
 };
 
@@ -48,7 +49,7 @@ struct CATENA_EXPORT ExchangeAccess {
   static GradientExchange* of(const Optimizer& optimizer) noexcept { return optimizer.exchange_.get(); }
   // True if something reads all gradients: hooks, and the search for gradients that are not finite.
   static bool reads_all_gradients(const Optimizer& optimizer) noexcept;
-  // The parameters of the target, as of the last update() or prepare(), in its order.
+  // Calls f with the parameters of the target, as of the last update() or prepare(), in the order of the target.
   static void for_each_param(const Optimizer& optimizer, const catena::Function<void(const Variable&)>& f);
   // Determines which parameters other ranks update, and drops their states.
   static void set_elsewhere(Optimizer& optimizer, const catena::Function<bool(const std::string& path)>& is_elsewhere);

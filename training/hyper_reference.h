@@ -19,7 +19,7 @@ template <class Owner> const Optimizer& optimizer_of(const Owner& owner) {
   if constexpr (requires { owner.optimizer(); }) return owner.optimizer();
   else return owner;
 }
-// Of a parameter's rule its own; those of a group are the optimizer's.
+// The number of updates. The rule of a parameter has its own; for a group it is the optimizer's.
 template <class Owner> std::int64_t updates_of(const Owner& owner) {
   if constexpr (requires {
                   owner.optimizer();
@@ -30,16 +30,16 @@ template <class Owner> std::int64_t updates_of(const Owner& owner) {
 }
 }  // namespace internal
 
-// Stands for the value, and changes it where it is assigned to:
+// Stands for the value of a hyperparameter; an assignment changes it:
 //
 //   optimizer.lr *= 0.1;                                          // as optimizer.set_lr
 //   for (auto& group : optimizer.param_groups()) group.lr = 0.01;
 //   group["weight_decay"] = 0;                                    // a name that is given at run time
 //
-// "lr" is "alpha" where an optimizer has that instead, and "weight_decay" is "weight_decay_rate". Called, as in
-// optimizer.lr(), it is the rate of the last update, if there was one, where that follows from others, as in Adam.
-// KeyError for a name that the optimizer lacks. A copy (auto before = optimizer.lr) is the number of that moment. The
-// owner must outlive the reference.
+// "lr" stands for "alpha" if the optimizer has no "lr" to set, and "weight_decay" likewise for "weight_decay_rate". A
+// call, optimizer.lr(), returns the rate of the last update, which Adam computes from alpha; before the first update,
+// it returns the value. KeyError for a name that the optimizer lacks. A copy (auto before = optimizer.lr) is the number
+// of that moment. The owner must outlive the reference.
 class HyperReference {
  public:
   template <class Owner>

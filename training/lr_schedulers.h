@@ -104,7 +104,7 @@ struct CosineAnnealingLR : Scheduler {
 
 // The same again and again: the first period has t_0 steps, and each further one t_mult times those of the one before.
 struct CosineAnnealingWarmRestartsOptions {
-  double t_0 = 1, T_0 = t_0, t_mult = 1, T_mult = t_mult;  // one name of each, PyTorch's are T_0 and T_mult
+  double t_0 = 1, T_0 = t_0, t_mult = 1, T_mult = t_mult;  // T_0, T_mult: PyTorch's names of t_0, t_mult
   double eta_min = 0;
 };
 struct CosineAnnealingWarmRestarts : Scheduler {

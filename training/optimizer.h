@@ -194,8 +194,8 @@ class CATENA_EXPORT Optimizer {
   // name with a slash, and if the optimizer has no groups (LBFGS). KeyError for unknown hyperparameters, a name that is
   // in use, and a group that no parameter belongs to.
   ParamGroup add_param_group(ParamGroupOptions options);
-  // In the order in which they were added; without any, one that stands for the optimizer itself: its parameters are
-  // all of them, its values those of the optimizer.
+  // The groups in the order in which they were added. Without groups: one that stands for the optimizer itself, and has
+  // all parameters and the optimizer's values.
   std::vector<ParamGroup> param_groups();
   ParamGroup param_group(std::string_view name);  // the KeyError lists the names
   // The update of one parameter. KeyError for a parameter or a path that the target does not have.
@@ -208,13 +208,15 @@ class CATENA_EXPORT Optimizer {
   std::vector<std::string> hyper_names() const;
   void set_lr(double value);  // "lr", or "alpha" if the optimizer has no "lr" to set
   HyperReference operator[](std::string_view hyper) { return {*this, hyper}; }
-  // The hyperparameter that set_lr sets, as a member: optimizer.lr *= 0.1. optimizer.lr() is get_hyper("lr").
+  // The hyperparameter that set_lr sets, as a member: optimizer.lr *= 0.1. A call, optimizer.lr(), returns
+  // get_hyper("lr"), and before the first update the hyperparameter.
   HyperReference lr{*this, "lr"};
 
   // ---- PyTorch's names ----
   void zero_grad() { target().cleargrads(); }
   void step() { update(); }
-  // With PyTorch's closure, which clears the gradients, calls backward() and returns the loss; so does this.
+  // Calls PyTorch's closure (it clears the gradients, calls backward() and returns the loss), updates, and returns the
+  // loss.
   template <std::invocable F> Variable step(F&& closure) {
     Variable loss = std::forward<F>(closure)();
     update();

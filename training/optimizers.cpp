@@ -48,7 +48,7 @@ UpdateRule gradient_descent(const SGD::Options& o) {
   return rule;
 }
 
-// That of AMSGrad decays the parameter itself; its rate for decay is 0 here.
+// The kernel of AMSGrad also decays the parameter itself, here by the rate 0.
 const catena::KernelDef* adam_kernel(const Adam::Options& o) {
   catena::check<catena::ValueError>(!o.amsgrad || o.weight_decay == 0, "Adam",
                                     "amsgrad excludes weight_decay, which is ", o.weight_decay,

@@ -87,7 +87,7 @@ struct CATENA_EXPORT Adam : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
     AdamConvention convention = AdamConvention::chainer;
-    bool amsgrad = false;  // the denominator of AMSGrad; ValueError with a weight_decay, which AdamW and AMSGrad have
+    bool amsgrad = false;  // the denominator of AMSGrad; a weight_decay is a ValueError then
   };
   struct TorchOptions {
     double lr = 0.001;

@@ -99,6 +99,7 @@ struct ParamGroupOptions {
 // A group of an optimizer. A handle refers to the group; RuntimeError once setup() has started the optimizer anew.
 class CATENA_EXPORT ParamGroup {
  public:
+  // Copies are written out: they make `lr` anew, because it refers to its own object.
   ParamGroup(const ParamGroup& o) noexcept : data_(o.data_) {}
   ParamGroup(ParamGroup&& o) noexcept : data_(std::move(o.data_)) {}
   ParamGroup& operator=(const ParamGroup& o) noexcept {

@@ -229,7 +229,7 @@ Schedule cycle_of(const OneCycleLROptions& o) {
       {.warmup = o.pct_start, .start_factor = 1 / o.div_factor, .end_factor = 1 / (o.div_factor * o.final_div_factor)});
 }
 
-// Sets the rate from which the cycle is computed, after all checks of the options.
+// Checks the options, and then sets the rate from which the cycle is computed.
 Optimizer& at_rate(Optimizer& optimizer, const OneCycleLROptions& o) {
   const double lr = o.max_lr;
   check<ValueError>(lr > 0, "OneCycleLR", "max_lr is ", lr, " and must be positive");

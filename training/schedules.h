@@ -93,7 +93,7 @@ struct PlateauOptions {
   bool relative = true;               // with false, greater than this number
   std::int64_t cooldown = 0;          // number of steps after a reduction that are not counted
   double least = 0;                   // the value is not reduced below
-  std::optional<double> min_lr = {};  // PyTorch's name of it
+  std::optional<double> min_lr = {};  // PyTorch's name of `least`
   std::string hyper = {};             // as for Scheduler
 };
 

@@ -255,8 +255,8 @@ void Trainer::initialize_all() {
     }
   } catch (...) {
     // Handlers of signals, hooks and open files of these extensions must not stay behind. Further errors are dropped:
-    // that of the initialization is the cause. The finalizers given to extend() belong to the end of a run, and this
-    // trainer can still be run.
+    // the error of the initialization is the cause. The finalizers given to extend() belong to the end of a run, and
+    // this trainer can still be run.
     const catena::BrokenPipeScope unread;
     for (std::size_t i = 0; i < done; ++i) try {
         order[i]->extension->finalize();

@@ -79,7 +79,7 @@ struct EarlyStoppingOptions {
   TriggerSpec check_trigger = {1, epoch};  // when the mean of the monitored value is looked at
   std::string monitor = "main/loss";
   std::int64_t patience = 3;                  // number of checks in a row without improvement after which it fires
-  std::optional<std::int64_t> patients = {};  // Chainer's other name of it
+  std::optional<std::int64_t> patients = {};  // Chainer's other name of patience
   // "max" if a greater value is better, "min" if a smaller one is; "auto": "max" if the key contains "accuracy".
   std::string mode = "auto";
   bool verbose = false;                    // print a line when it fires for want of improvement

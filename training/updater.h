@@ -82,7 +82,7 @@ struct StandardUpdaterOptions {
   // Number of batches whose gradients are averaged in one update: each loss is divided by it. An iteration is an
   // update. So large batches are trained in the memory of small ones. ValueError below 1, and with `capture`.
   std::int64_t accumulate = 1;
-  std::optional<std::int64_t> accumulate_grad_batches = {};  // another name of it
+  std::optional<std::int64_t> accumulate_grad_batches = {};  // another name of accumulate
 };
 
 // Takes a batch, computes the loss and its gradients, and lets the optimizer update the model.

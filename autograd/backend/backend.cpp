@@ -41,7 +41,7 @@ void* Backend::find_extension(std::string_view, Device) { return nullptr; }
 namespace internal {
 namespace {
 
-std::atomic<int> scopes{0};  // of all threads: without one, the variable of the thread is not read
+std::atomic<int> scopes{0};  // scopes of all threads; while there is none, `scoped` is not read
 constinit thread_local Backend* scoped = nullptr;
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Folder autograd/batching: a backend whose arrays stand for one array per example of a batch, for autograd::vmap. It
-// may use autograd, its functions, its extensions and autograd/backend; only vmap.cpp includes it.
+// may use autograd, its extensions and autograd/backend; only vmap.cpp includes it.
 //
 // BatchBackend: a function of one example, computed for all examples at once. Its arrays have the shape of one example;
 // behind them is an array of another backend with the examples along a first axis, or a single copy if all examples
@@ -40,11 +40,10 @@ class BatchBackend final : public Backend {
   void end() noexcept;
 
   std::int64_t examples() const noexcept { return examples_; }
-  // Returns the backend that computes, and the scope in which its arrays are used.
-  Backend& inner() const noexcept { return *inner_; }
+  // Returns a scope in which arrays of the backend that computes are used.
   ScopedBackend leave() const noexcept { return ScopedBackend(outer_); }
 
-  // The following are called within leave().
+  // The following functions are called within leave().
   bool is_batched(const catena::ArrayHeader& a) const { return a.owner == &owner_ && storage_of(a).batched; }
   bool is_batched(const Array& a) const { return a && is_batched(*a.get()); }
   // Returns the array of one example.
@@ -133,7 +132,7 @@ class BatchScope {
   const ScopedBackend here_;
 };
 
-// Operations of neural networks and of linear algebra: by those of the inner backend, on images or matrices of all
+// Operations of neural networks and of linear algebra. The inner backend computes them on images or matrices of all
 // examples.
 catena::Owned<NnExtension> batch_nn_extension(BatchBackend& backend);
 catena::Owned<LinalgExtension> batch_linalg_extension(BatchBackend& backend);

@@ -66,7 +66,8 @@ int rank_of(std::span<const Input> inputs) {
   return rank;
 }
 
-// Indexed kernels that draw random numbers have a seed and an offset (uint64) behind each other.
+// Returns the position of the seed; -1 for kernels that draw no random numbers. The seed and the offset (uint64) are
+// operands next to each other.
 int seed_operand(const catena::Program& p) {
   for (int k = 0; k + 1 < p.nin; ++k)
     if (p.slots[std::size_t(k)] == Dtype::uint64 && p.slots[std::size_t(k) + 1] == Dtype::uint64) return k;
@@ -157,7 +158,7 @@ bool BatchBackend::run_by_image(const catena::call::Elementwise& call) {
   return true;
 }
 
-// The examples draw from streams of their own, of seeds that are derived from that of the call.
+// Each example draws random numbers of its own, with a seed that is derived from the seed of the call.
 void BatchBackend::run_indexed(const catena::call::Elementwise& call, bool batched) {
   const int seed = seed_operand(*call.program);
   const bool draws = seed >= 0 && !same_random_;
@@ -358,7 +359,7 @@ void BatchBackend::run(const catena::call::MultiTensor& call) {
 // ---- products -----------------------------------------------------------------------------------
 namespace {
 
-// Returns a matrix of all rows of the stack of matrices, as a view; null if there is none.
+// Returns a matrix of all rows of the stack of matrices, as a view; null if the strides allow no such view.
 Array rows_of(Backend& backend, const Array& a) {
   const std::int64_t columns = a.shape(-1);
   const Shape matrix{columns == 0 ? 0 : a.size() / columns, columns};

@@ -15,7 +15,8 @@ Shape with_first(std::int64_t first, const Shape& rest, int from = 0) {
   return shape;
 }
 
-// Calls f outside of the scope of the backend, whose arrays it gets and returns.
+// While an object of this class exists, the thread is outside of the scope of the backend. The functions convert
+// between arrays of the backend and arrays of the inner backend.
 class Batch {
  public:
   explicit Batch(BatchBackend& backend) : backend_(backend), outside_(backend.leave()) {}

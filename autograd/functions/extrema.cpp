@@ -11,7 +11,7 @@ namespace {
 class Extremum final : public FunctionNode {
  public:
   Extremum(const catena::KernelDef& kernel, const char* label, const Dims& axes, bool keepdims)
-      : kernel_(kernel), label_(label), along_(axes), axes_(axes.to_vector()), keepdims_(keepdims) {}
+      : kernel_(kernel), label_(label), axes_(axes), keepdims_(keepdims) {}
   std::string label() const override { return label_; }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
@@ -24,7 +24,7 @@ class Extremum final : public FunctionNode {
   }
   Variables backward(const Targets&, const Variables& gy) override {
     const Array x = retained_input(0).data();
-    const Shape kept = catena::reduced_shape(x.shape(), along_, true);
+    const Shape kept = catena::reduced_shape(x.shape(), axes_, true);
     const Array y = reshape(retained_output(0).data(), kept);
     const Array both_nan =
         apply(catena::kernels::logical_and, {apply(catena::kernels::isnan, {x}), apply(catena::kernels::isnan, {y})});
@@ -37,8 +37,7 @@ class Extremum final : public FunctionNode {
  private:
   const catena::KernelDef& kernel_;
   const char* const label_;
-  const Dims along_;
-  const Axes axes_;
+  const Dims axes_;
   const bool keepdims_;
 };
 

@@ -41,7 +41,7 @@ Ready assign(const Parameters& p) {
   });
 }
 
-// Masks that select 1 % of the elements: runs of p["run"] neighbours, of which every hundredth run is selected.
+// Masks that select 1 % of the elements: one run in a hundred, each of p["run"] neighbours.
 template <class F> Ready few_selected(const Parameters& p, F f) {
   return rotating(
       p,
@@ -62,7 +62,7 @@ Ready assign_few(const Parameters& p) {
     return values;
   });
 }
-// Long enough for a selected run.
+// Lines that are long enough to have a selected run.
 Parameters few_of_line(Draw& draw) {
   Parameters p = draw.line("fdBil");
   p["n"] = std::max<std::int64_t>(p["n"], 1000);
@@ -83,7 +83,7 @@ Ready read_elements(const Parameters& p) {
       [](const nd::Array& a) {
         double sum = 0;
         for (std::int64_t i = 0; i < 1000; ++i) sum += a.item<double>(i * 7 % a.size());
-        return nd::Array(nd::array({sum}));
+        return nd::array({sum});
       });
 }
 Ready write_elements(const Parameters& p) {

@@ -1,5 +1,5 @@
-// Products of sparse matrices in compressed rows. Their entries lie at hashed places, per_row of them in each row;
-// entries of one place are added.
+// Products of sparse matrices in compressed rows. Each row has per_row entries in hashed columns; entries at the same
+// place are added.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>

@@ -78,7 +78,7 @@ template <class Model> struct Trained {
   }
 };
 
-// The same by an optimizer of one rank.
+// The same training by a multi-node optimizer with one rank.
 template <class Model> struct TrainedByRank : Trained<Model> {
   explicit TrainedByRank(const Parameters& p) : Trained<Model>(p) {
     training::create_multi_node_optimizer(this->adam, training::create_communicator());

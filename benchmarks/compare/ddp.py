@@ -4,7 +4,7 @@ python3 benchmarks/compare/ddp.py --python VENV/bin/python --build build/release
 
 The networks of benchmarks/networks.h (a perceptron of 784, 1000, 1000 and 10 units; a CNN with batch normalization), float32, Adam (PyTorch's
 fused one), one thread in each process, the same batch for each process. Processes of both libraries take turns, so that other load
-affects both. A time is the median of a process's steps, and its median over the rounds; the spread is the distance of the quartiles of the
+affects both. A time is the median over the rounds of the median step of a process; the spread is the distance of the quartiles of the
 rounds' ratios. A ratio above 1 means that Catena's step is the shorter one. Needs an idle machine with a core for each process.
 """
 import argparse
@@ -33,7 +33,7 @@ def worker(name, batch, steps, rank, size, meeting):
     import warnings
     import torch
     import torch.distributed as dist
-    warnings.simplefilter("ignore", FutureWarning)  # of an option whose successor is not in every version
+    warnings.simplefilter("ignore", FutureWarning)  # about an option whose successor is not in every version of PyTorch
     torch.set_num_threads(1)
     torch.manual_seed(0)
     dist.init_process_group("gloo", init_method="file://" + meeting, rank=rank, world_size=size)

@@ -120,7 +120,7 @@ def torchscript(args, path, x, network, _):
 
 
 def check(name, classes, results):
-    """Ends the program unless the values that infer prints of its classes are those in the other results."""
+    """Ends the program unless infer prints the same values of its classes as the other results have."""
     import numpy as np
     for other, y in results.items():
         y = np.asarray(y)[0]

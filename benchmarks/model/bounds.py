@@ -39,8 +39,8 @@ BOUNDS = [
     # The parameter, both moments and the gradient are read, and all but the gradient are written. Weight decay in the same launch is a
     # product, a sum and a selection per element.
     Bound("optimizer/adam_25600000", 15, 21, {"rows": 1024, "columns": 1024}, bytes_per_element=28, spilled=8),
-    # Every block of 128 queries reads all keys and values. What a warp loads of them is multiplied for 32 queries, whose results are scaled
-    # only where the largest score grows by much.
+    # Every block of 128 queries reads all keys and values. The keys and values that a warp loads are multiplied for 32 queries. Results are
+    # scaled only where the largest score grows by much.
     Bound("attention/f16_1024", 15, 112, {"batch": 1, "heads": 2, "tokens": 512, "d": 64, "dtype": ord("e"), "sets": 1}, asked=2.6),
 ]
 

@@ -64,7 +64,7 @@ int main() {
   const nd::Array vector = nd::real(vectors(nd::_, nd::argmax(nd::real(values))));
   check(bool(nd::allclose(vector / vector.sum(), rank)), "both methods agree");
 
-  // The towns on their places, as discs whose area is the rank; each part has a colour.
+  // The towns at their places, as discs whose areas are proportional to the ranks; each part has a colour.
   const nd::Array east{7.6, 7.4, 9.5, 6.1, 7.9, 7.6, 8.5, 9.9, 10.4},
       north{47.6, 46.9, 46.9, 46.2, 47.3, 46.7, 47.2, 45.9, 46.1};
   Picture map{480, 320, 5.7, 10.8, 45.5, 48};

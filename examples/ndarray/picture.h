@@ -5,8 +5,8 @@
 
 #include <catena/ndarray/ndarray.h>
 
-// A white area on which points and lines are drawn by the coordinates of its axes. A pixel of the file is the mean of 3
-// x 3.
+// A white area on which points and lines are drawn by the coordinates of its axes. Each pixel of the file is the mean
+// of a square of 3 x 3 elements.
 struct Picture {
   std::int64_t width, height;
   double left, right, bottom, top;

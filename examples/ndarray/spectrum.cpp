@@ -49,7 +49,7 @@ int main() {
   std::cout << "the filtered signal differs from the tone of 50 Hz by " << error << "\n";
   check(error < 0.1, "the tone of 120 Hz and most of the noise are gone");
 
-  // Above, a tenth of a second of the signal, with what the filter keeps; below, the spectrum up to 200 Hz in decibels.
+  // Above, a tenth of a second of the signal and of the filtered signal; below, the spectrum up to 200 Hz in decibels.
   const nd::Array grey = nd::array({200., 200., 200.}), blue = nd::array({30., 90., 200.}),
                   red = nd::array({210., 50., 40.});
   Picture above{640, 200, 0.5, 0.6, -2.2, 2.2}, below{640, 200, 0, 200, -70, 5};

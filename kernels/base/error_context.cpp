@@ -33,7 +33,7 @@ std::string beginning(const std::exception& e, const std::string& composed) {
 }
 [[noreturn]] void again(const AxisError& e, std::string_view prefix) {
   std::string all = concat(prefix, beginning(e, AxisError(e.axis(), e.ndim()).what()));
-  if (all.ends_with(": ")) all.resize(all.size() - 2);  // which the constructor adds
+  if (all.ends_with(": ")) all.resize(all.size() - 2);  // the constructor adds it
   throw AxisError(e.axis(), e.ndim(), all);
 }
 [[noreturn]] void again(const InvalidAxis& e, std::string_view prefix) {

@@ -67,12 +67,12 @@ template <class Tiles, AttentionMask Mask> struct Attention {
             p.window > 0 ? within(at + p.window, p.queries) : int(p.queries)};
   }
 
-  // The tiles of columns that a block of rows visits, and the columns that each of its rows sees. Rows behind the last
-  // one of the head see what that one sees.
+  // The tiles of columns that a block of rows visits, and the columns that each of its rows sees. A row behind the last
+  // row of the head sees the columns of the last row.
   struct Visit {
     const Span* seen;       // in shared memory; the block's next barrier makes it visible
-    int begin, end, tiles;  // of the columns of the tiles
-    int rows;               // from the first one to the last one of the head
+    int begin, end, tiles;  // the columns of the tiles are [begin, end)
+    int rows;               // from the block's first row to the last row of the head
     template <class F>
     ND_FN Visit(Span (&of_rows)[kRows], int64_t first, int64_t all_rows, F columns_of)
         : seen(of_rows), rows(int(all_rows - first)) {
@@ -165,7 +165,7 @@ template <class Tiles, AttentionMask Mask> struct Attention {
     }
   };
 
-  // Where a block writes: in shared memory while it visits tiles, which take all registers.
+  // The addresses to which a block writes. They are in shared memory, because the tiles take all registers.
   struct Results {
     char* rows;
     float* log_sums;
@@ -189,8 +189,8 @@ template <class Tiles, AttentionMask Mask> struct Attention {
 
   // ---- forward --------------------------------------------------------------------------------------
   // The softmax of the tiles so far, per row: the sum of the weights of this thread's columns, and the results, both
-  // divided by 2 to the power of `base`. The base is near the largest exponent: while no exponent exceeds it by more
-  // than kExcess, it stays, and with it the results.
+  // divided by 2 to the power of `base`. The base is near the largest exponent. While no exponent exceeds the base by
+  // more than kExcess, neither the base nor the earlier results change.
   enum : int { kExcess = 8 };  // weights are at most 2 to this power, which 16-bit floats hold
   struct Running {
     float base[R], sum[R], o[R][W];
@@ -286,8 +286,8 @@ template <class Tiles, AttentionMask Mask> struct Attention {
   }
 
   // ---- backward -------------------------------------------------------------------------------------
-  // Computes the numbers of the rows of the block, log_sum in units of log 2 and delta, for this kernel in shared
-  // memory, which the next barrier makes visible, and for the other one.
+  // Computes two numbers of each row of the block: log_sum in units of log 2, and delta. Writes them to shared memory
+  // for this kernel (the next barrier makes them visible), and to p.row_numbers for the other kernel.
   static ND_FN void products(const P& p, const Head& at, int64_t first, int rows, float (&shared)[2 * kRows]) {
     enum : int {
       width = kAccess / int(sizeof(T)),
@@ -373,7 +373,7 @@ template <class Tiles, AttentionMask Mask> struct Attention {
   // The tiles of queries that a block of keys visits, with their gradients and numbers, group after group.
   struct QueryTiles {
     uint32_t head, group = 0;
-    int begin, tiles, tile = 0;  // the next one
+    int begin, tiles, tile = 0;  // tile: the next one of the group
     const char *q = nullptr, *gy = nullptr;
     const float* numbers = nullptr;
     ND_FN QueryTiles(uint32_t of_head, const Visit& visit) : head(of_head), begin(visit.begin), tiles(visit.tiles) {}

@@ -22,14 +22,14 @@ struct AttentionParameters {
   int64_t causal, window, offset;  // as in AttentionCall (autograd/attention_extension.h)
   float scale;
   float scale2;  // scale * log2(e)
-  float unit;    // its magnitude, positive
+  float unit;    // the magnitude of scale2, positive
   float unused;  // the size is a multiple of 8 bytes
   AttentionOperand q, k, v, y, gy, gq, gk, gv;
   AttentionOperand mask;
   int64_t mask_column;
   // (heads, groups, queries): the logarithm of the sum of exp(scores), infinite if the query sees no key.
   float* log_sums;
-  // (heads, groups, queries, 2): that in units of log 2, and delta, the sum of gy * y.
+  // (heads, groups, queries, 2): the same logarithm in units of log 2, and delta, the sum of gy * y.
   float* row_numbers;
 };
 

@@ -29,9 +29,9 @@ template <int Lanes> ND_FN float max_of_lanes(float v) {
   return v;
 }
 
-// Warps own Groups times 16 rows each: what a warp loads of a tile is multiplied by all of its groups. Tiles are copied
-// while the one before them is multiplied. Of the rows that a block owns, registers hold the first 16 Kept columns; the
-// others are loaded from shared memory before each product.
+// A warp owns Groups times 16 rows: each part of a tile that it loads is multiplied by all of its groups. A tile is
+// copied while the tile before it is multiplied. Registers hold the first 16 Kept columns of the rows that a block
+// owns; the other columns are loaded from shared memory before each product.
 template <class T, int Depth, int Columns, int Warps, int Groups, int Kept> struct TensorTiles {
   using Stored = T;
   using Element = T;  // in shared memory
@@ -58,7 +58,7 @@ template <class T, int Depth, int Columns, int Warps, int Groups, int Kept> stru
   // The rows of an operand that the warp owns.
   struct Own {
     Left part[Kept > 0 ? Kept : 1];
-    SharedAddress at;  // what this lane passes to load_matrices()
+    SharedAddress at;  // the address that this lane passes to load_matrices()
   };
 
   // The elements of shared memory that the block needs; `owns`: operands of which it owns rows.
@@ -87,7 +87,7 @@ template <class T, int Depth, int Columns, int Warps, int Groups, int Kept> stru
   enum : int { kChunks = Depth / 8, kChunkLanes = kChunks & -kChunks };
   static ND_FN int chunk_row() { return int(threadIdx.x) / kChunkLanes; }
   static ND_FN int chunk() { return int(threadIdx.x) % kChunkLanes; }
-  // Where the thread begins in rows that are `step` bytes apart: what fetch() gets.
+  // Returns the address for fetch(): the place at which this thread begins in rows that are `step` bytes apart.
   static ND_FN const char* of_thread(const char* rows, int64_t step) {
     return rows + (chunk_row() * int(step) + chunk() * 16);
   }
@@ -114,16 +114,16 @@ template <class T, int Depth, int Columns, int Warps, int Groups, int Kept> stru
     copy_later<8>(shared_address(to), from, exists);
   }
 
-  // The bytes from the first of 16 rows and columns in shared memory to those that this lane passes to load_matrices(),
-  // which then gives the four matrices down the columns, or along the rows. A product takes two words of its right
-  // factor from neighbouring registers, so that nt() and nn() need another order.
+  // Offsets, in bytes, of the address that this lane passes to load_matrices() for 16 rows and columns in shared
+  // memory. The four matrices then follow each other down the columns, or along the rows. A product takes two words of
+  // its right factor from neighbouring registers, so that nt() and nn() need different orders.
   static ND_FN SharedAddress down() { return SharedAddress(lane() % 16 * kStep + lane() / 16 * 8) * 2; }
   static ND_FN SharedAddress along() {
     return SharedAddress((lane() / 16 * 8 + lane() % 8) * kStep + lane() / 8 % 2 * 8) * 2;
   }
 
-  // Loads the rows that the block owns; `number`: of the operand among those of which it owns rows. The first barrier
-  // of each_tile makes rows in shared memory visible.
+  // Loads the rows that the block owns of one operand; `number` counts such operands from 0. The first barrier of
+  // each_tile makes rows in shared memory visible.
   ND_FN void own(Own& to, int number, const char* from, int64_t step, int rows) const {
     const SharedAddress staging = shared_address(memory + (kInRegisters ? 0 : number * kRows * kStep));
     fetch<kRows>(staging, of_thread(from, step), step, rows);
@@ -139,8 +139,8 @@ template <class T, int Depth, int Columns, int Warps, int Groups, int Kept> stru
     }
   }
 
-  // Calls load(n, stage) and use(n, stage) for n = count, count - 1, ..., 1: the tiles from this one to the last. At
-  // the end no thread reads one any more.
+  // Calls load(n, stage) and use(n, stage) for n = count, count - 1, ..., 1: n is the number of tiles that are left. At
+  // the end no thread reads a tile any more.
   template <class Load, class Use> static ND_FN void each_tile(int count, Load load, Use use) {
     if (count > 0) load(count, count % 2);
     for (int n = count; n > 0; --n) {

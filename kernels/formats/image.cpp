@@ -70,7 +70,7 @@ std::string encode_netpbm(const Image& image) {
 
 namespace {
 
-// The numbers of a file's header, and of the pixels that are written as text, after comments.
+// Reads the numbers of a file's header, and samples that are written as text; skips comments.
 struct NetpbmText {
   const std::string& context;
   std::string_view file;

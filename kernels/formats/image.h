@@ -46,7 +46,7 @@ CATENA_EXPORT void check_codec(std::string_view op, std::string_view name, Image
 // check_codec. Messages begin with `op` and `name`, the file.
 CATENA_EXPORT Image decode_image(std::string_view op, std::string_view name, std::string_view file);
 
-// The check of decode_image on the size of an image without samples that another decoder has found in a file.
+// Checks, as decode_image does, the size that another decoder has found in a file; the samples are not read.
 CATENA_EXPORT void check_image_size(std::string_view op, std::string_view name, const Image& image,
                                     std::size_t file_bytes);
 

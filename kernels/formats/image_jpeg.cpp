@@ -15,8 +15,8 @@
 namespace catena::internal {
 namespace {
 
-// libjpeg reports an error through a function that must not return, so it jumps, and no destructors run. Functions that
-// call libjpeg therefore have no objects with destructors.
+// libjpeg reports an error through a function that must not return. This function jumps, and no destructors run:
+// functions that call libjpeg have no objects with destructors.
 struct JpegErrors {
   jpeg_error_mgr manager{};
   std::jmp_buf jump{};
@@ -122,7 +122,7 @@ struct JpegWriter : JpegErrors {
   JpegWriter(const JpegWriter&) = delete;
   JpegWriter& operator=(const JpegWriter&) = delete;
 
-  // The buffer is full, or there is none yet. The pointer is never that of a freed block, not even after an error.
+  // Enlarges the buffer, which is full, or allocates the first one. After an error, `file` is still the old buffer.
   static boolean grow(j_compress_ptr info) {
     JpegWriter& self = *static_cast<JpegWriter*>(static_cast<JpegErrors*>(info->client_data));
     const std::size_t used = self.capacity, wanted = used == 0 ? 4096 : 2 * used;

@@ -457,8 +457,8 @@ class RowWiseRun {
       stride[k] = s.repeated ? 0 : s.buffered ? s.item : inner_stride(s);
       if (s.buffered && s.constant) gather_row(s, s.data, scratch.memory + s.buffer);
     }
-    // The elements of an input that were gathered last, and the buffer that has them. Others are gathered into the next
-    // buffer, so that no row of a turn loses its own.
+    // For each input, the elements that were gathered last, and the buffer with them. Other elements are gathered into
+    // the next buffer, so that the elements of earlier rows of the turn stay.
     const std::byte* gathered[kMaxOperands] = {};
     std::int64_t buffer[kMaxOperands] = {};
     const auto gather = [&](const Slot& s, int k, const std::byte* from) {

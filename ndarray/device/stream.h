@@ -25,15 +25,16 @@ class CATENA_EXPORT Stream {
  public:
   Stream(StreamOptions options = {});
   static Stream null_stream(Device device = current_device());  // the default stream of that device
-  // The stream of this thread on that device, made at the first call: what CUDA calls the per-thread default stream,
-  // and CuPy Stream.ptds. It is implicitly ordered with the default stream and with no other thread's work. With
-  // $CATENA_PER_THREAD_DEFAULT_STREAM=1 it is the current stream of a thread until a StreamScope names another one. Its
-  // handle is that of an ordinary stream, which other threads may use, too. On the CPU it is the default stream.
+  // The stream of this thread on that device, made at the first call: the counterpart of CUDA's per-thread default
+  // stream and of CuPy's Stream.ptds. It is implicitly ordered with the default stream and with no other thread's
+  // work. With $CATENA_PER_THREAD_DEFAULT_STREAM=1 it is the current stream of a thread until a StreamScope names
+  // another one. Its handle is that of an ordinary stream, which other threads may use, too. On the CPU it is the
+  // default stream.
   static Stream per_thread(Device device = current_device());
   // A stream of another library, given by its handle (cudaStream_t), which the program destroys. It must exist until
-  // the arrays that were used on it are gone. On the CPU every handle stands for work that is done. ValueError for
-  // cudaStreamPerThread (2), which is another stream in every thread, while arrays pass from thread to thread: use
-  // per_thread(). cudaStreamLegacy (1) is the default stream.
+  // the arrays that were used on it are gone. On the CPU every handle stands for work that is done. cudaStreamLegacy
+  // (1) is the default stream. ValueError for cudaStreamPerThread (2): it is another stream in every thread, but arrays
+  // pass from thread to thread; use per_thread().
   static Stream external(void* handle, Device device = current_device());
 
   StreamRef ref() const noexcept { return ref_; }

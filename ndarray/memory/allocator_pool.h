@@ -61,7 +61,7 @@ void set_allocator(const Pool& pool) {
 
 namespace nd {
 
-// cuda::set_allocator, of a function of the size or of a pool, by the name of the functions of storage.h:
+// cuda::set_allocator for a function of the size or for a pool, as an overload of nd::set_allocator (storage.h):
 // nd::set_allocator(nd::malloc_managed), nd::set_allocator(nd::MemoryAsyncPool()).
 template <class A>
 requires requires(const A& allocator) {

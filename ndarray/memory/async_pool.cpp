@@ -29,7 +29,7 @@ struct DriverPool {
   DriverPool(int d, cuda::api::cu_memory_pool h, bool o) : device(d), handle(h), owned(o) {}
   DriverPool(const DriverPool&) = delete;
   DriverPool& operator=(const DriverPool&) = delete;
-  // The driver returns the memory once the frees that are still enqueued are reached.
+  // The driver returns the memory after the frees that are still enqueued.
   ~DriverPool() {
     if (!owned || !cuda::is_healthy(device)) return;
     if (cuda::driver().context_set_current(cuda::primary_context(device)) == cuda::api::cu_success)
@@ -50,7 +50,7 @@ struct DriverPool {
 
 struct AsyncBlock : Storage {
   catena::Shared<DriverPool> pool;
-  StreamRef stream;                // on which it was allocated and is freed
+  StreamRef stream;                // the stream of its allocation and of its free
   std::vector<StreamRef> used_on;  // other streams; guarded by uses_mutex
 };
 std::mutex uses_mutex;

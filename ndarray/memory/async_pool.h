@@ -6,7 +6,7 @@
 // A block is allocated and freed in the order of the work of its stream, the current one at its allocation: neither
 // waits for the device. Work on other streams that uses the block is recorded, as for the pool of arrays, and the free
 // waits for it on the device. The driver's pool is shared by all libraries of the process that use it; the arrays' own
-// pool, nd::memory_pool(), serves this library alone and is faster, because it does not call the driver.
+// pool, nd::memory_pool(), serves this library alone and reuses blocks without a call of the driver.
 //
 // While a CUDA graph is captured, blocks come from nd::memory_pool(), whose memory then belongs to the graph. On the
 // CPU all members refer to nd::memory_pool() of the host.
@@ -34,8 +34,8 @@ enum class PoolHandles {
 
 struct MemoryAsyncPoolOptions {
   PoolHandles pool_handles = PoolHandles::current;
-  // Free bytes that the driver keeps when the device is waited for; more go back to the device. Without a value: what
-  // the driver's pool has, 0 unless somebody set it, so that each synchronization returns all free memory.
+  // Free bytes that the driver keeps at a synchronization; more go back to the device. Without a value, the driver's
+  // pool keeps its threshold. It is 0 unless it was set: each synchronization then returns all free memory.
   std::optional<std::size_t> release_threshold = {};
 };
 

@@ -5,6 +5,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
+#include <catena/ndarray/device/runtime.h>
 
 namespace nd::cuda {
 namespace {
@@ -27,7 +28,8 @@ bool is_managed(const void* p) {
 
 // RuntimeError unless pages of the device move on demand, and the driver has the function.
 void check_moves(std::string_view op, bool has_function, int device) {
-  catena::check<catena::RuntimeError>(has_function, op, "the driver is older than CUDA 12.2, which has it first");
+  catena::check<catena::RuntimeError>(has_function, op,
+                                      "the driver is older than CUDA 12.2, the first release with this function");
   catena::check<catena::RuntimeError>(has_attribute(device, api::cu_concurrent_managed_access), op, "cuda:", device,
                                       " does not move the pages of managed memory on demand");
 }
@@ -42,7 +44,8 @@ api::cu_memory_location location_of(nd::Device device) {
 MemoryPointer malloc_managed(std::size_t size) {
   const nd::Device device = current_device();
   if (size == 0 || device.kind == nd::Device::Kind::cpu) return raw_alloc(size);
-  forbid_recording("malloc_managed", "the driver cannot allocate then; take the memory from a pool or before");
+  forbid_recording("malloc_managed",
+                   "because the driver cannot allocate then; take the memory from a pool, or allocate it before");
   use_device(device.id);
   catena::check<catena::RuntimeError>(has_attribute(device.id, api::cu_managed_memory), "malloc_managed", device,
                                       " has no managed memory");
@@ -55,12 +58,7 @@ MemoryPointer malloc_managed(std::size_t size) {
   }
   check(status, api::DriverNames::memory_allocate_managed);
   auto* const data = reinterpret_cast<std::byte*>(address);
-  // The status of the free is ignored: an error would be of earlier work, which the next call reports.
-  const auto give_back = [data, device] {
-    if (!is_healthy(device.id)) return;
-    if (driver().context_set_current(primary_context(device.id)) == api::cu_success)
-      driver().memory_free(address_of(data));
-  };
+  const auto give_back = [data, size, device] { nd::runtime(device.kind).deallocate(device.id, data, size); };
   try {
     return MemoryPointer(wrap_storage(data, size, device, give_back));
   } catch (...) {

@@ -22,7 +22,7 @@ namespace nd::cuda {
 
 // Advice to the driver about managed memory (CUmem_advise).
 enum class MemoryAdvice {
-  set_read_mostly = 1,  // copies on all devices that read; the device of the advice is ignored
+  set_read_mostly = 1,  // each device that reads gets a copy; the device of the advice is ignored
   unset_read_mostly,
   set_preferred_location,  // where the pages stay if they can
   unset_preferred_location,
@@ -55,7 +55,7 @@ class CATENA_EXPORT ManagedMemory {
 
 // A block of managed memory, for set_allocator and as the allocator of a MemoryPool. Null for 0 bytes.
 // OutOfMemoryError; RuntimeError for a device without managed memory, and while a CUDA graph is captured: take the
-// memory from a pool or before.
+// memory from a pool then, or allocate it before.
 CATENA_EXPORT MemoryPointer malloc_managed(std::size_t size);
 
 }  // namespace nd::cuda

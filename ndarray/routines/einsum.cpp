@@ -99,8 +99,8 @@ void sum_all_but(Term& t, const LabelSet& kept) {
 Array arranged(const Array& a, const Contraction::Operand& as) { return a.transpose(as.axes).reshape(as.shape); }
 Array in_matrices(const Array& a) { return catena::einsum::matrices_lie_apart(*a.get()) ? internal::contiguous(a) : a; }
 
-// sum(x * y, axes) of contiguous arrays of one shape on the host, over their first axes; null for others, and for short
-// rows.
+// sum(x * y, axes) of contiguous arrays of one shape on the host, over their first axes; null for other arrays and
+// axes, and for short rows.
 Array sums_on_host(const Array& x, const Array& y, const Shape& shape, const Dims& axes) {
   constexpr std::int64_t kShortRow = 16;
   const bool has_loop = x.dtype() == Dtype::float32 || x.dtype() == Dtype::float64;
@@ -125,7 +125,7 @@ Array sums_on_host(const Array& x, const Array& y, const Shape& shape, const Dim
   return out;
 }
 
-// sum(x * y, axes) in one call, without an array of products; null for dtypes whose products or sums have another one.
+// sum(x * y, axes) in one call, without an array of products; null if products or sums have another dtype.
 Array fused_sums(const Array& x, const Array& y, const Shape& shape, const Dims& axes) {
   namespace kernels = catena::kernels;
   const Dtype dtype = x.dtype();

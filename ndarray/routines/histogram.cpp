@@ -188,7 +188,7 @@ Array bin_of(const Array& x, const BinEdges& bins) {
 // `counts` with one more position at both ends, without these.
 Array without_ends(const Array& counts) { return counts(Slice(1, -1)).copy(); }
 
-// Counts without an array of bins.
+// True if counts_by_width takes the numbers: it counts without an array with the bin of each number.
 bool counts_on_host(const Array& x, const BinEdges& bins, const Array& weights) {
   return x.device().kind == Device::Kind::cpu && weights.is_null() && have_one_width(bins) &&
          bins.edges.size() - 1 <= internal::kMostEqualBins;

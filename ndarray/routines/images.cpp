@@ -1,7 +1,6 @@
 #include <catena/ndarray/routines/images.h>
 
 #include <cmath>
-#include <cstring>
 #include <vector>
 
 #include <catena/kernels/base/error.h>

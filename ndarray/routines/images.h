@@ -18,10 +18,11 @@ namespace nd {
 struct ImreadOptions {
   std::optional<Device> device = {};  // default: the current device
 };
-// Reads an image as uint8, or as uint16 where the file has grey levels of 16 bits; the content determines the format,
-// not the name. Values are those of the file without conversions of colours: indices of a palette stay indices, a JPEG
-// file may have cyan, magenta, yellow and black, 1 bit is 0 or 1. Colours of 16 bits are reduced to their upper 8 in
-// PNG files; samples of PGM and PPM files are scaled to the whole range of the dtype.
+// Reads an image as uint8, or as uint16 where a PNG file has grey levels of 16 bits or the largest value of a PGM or
+// PPM file is above 255; the content determines the format, not the name. Values are those of the file without
+// conversions of colours: indices of a palette stay indices, a JPEG file may have cyan, magenta, yellow and black, 1
+// bit is 0 or 1. Colours of 16 bits are reduced to their upper 8 in PNG files; samples of PGM and PPM files are scaled
+// to the whole range of the dtype.
 // On CUDA, JPEG files of one or three channels are decoded on the device where nvJPEG is installed; its values can
 // differ from those of libjpeg by rounding. Others are decoded on the CPU and copied.
 // IOError if the file cannot be read; ValueError for another format, damaged or truncated content, and for a size that

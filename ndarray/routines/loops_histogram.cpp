@@ -30,7 +30,8 @@ Bounds bounds_of(const EqualBins& bins) {
   return b;
 }
 
-// Calculates the bin of each number, which rounding may make wrong by one, and compares with its edges.
+// Calculates the bin of each number, and compares the number with the edges of that bin, because rounding may make the
+// bin wrong by one.
 template <class T>
 CATENA_MULTIARCH void find_bins(const T* x, std::int64_t n, const double* left, const double* right, double first,
                                 double scale, double last, std::int32_t* place) {

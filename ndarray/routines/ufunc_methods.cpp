@@ -342,7 +342,8 @@ bool written_in_place(const Array& a, bool written) {
   return written;
 }
 
-// For one array of integers, which selects elements of a row on the host. False, with nothing done, for others.
+// BinaryUfunc::at for one array of integers as the index of a row on the host. False, with nothing done, for other keys
+// and arrays.
 bool apply_to_row(const KernelDef& def, const Array& a, std::span<const IndexKey> keys, const Operand& b) {
   if (a.device().kind != Device::Kind::cpu || a.ndim() != 1 || !a.is_c_contiguous()) return false;
   if (keys.size() != 1 || !keys[0].is_array()) return false;

@@ -112,8 +112,8 @@ template <class T, class I> class RowProduct {
   Operand<T, I> a_, b_;
   I entries_;  // of a
   std::vector<Element<T>> sums_;
-  // A bit for each column of the row, for each word of these that is not 0, and for each word of the latter: so the
-  // columns are found in their order without sorting.
+  // found_ has a bit for each column of the row. in_words_ has one for each word of found_ that is not 0, and
+  // in_groups_ one for each word of in_words_ that is not 0: the columns are found in their order without sorting.
   std::vector<std::uint64_t> found_, in_words_, in_groups_;
   std::size_t count_ = 0;  // columns of the row
 };

@@ -21,7 +21,7 @@ template <class T, class I> struct Product {
   const T* x;
   std::int64_t columns;
   T* out;
-  std::int64_t fetched = 0;  // entries before the last one whose rows of x are requested from memory ahead of time
+  std::int64_t fetched = 0;  // each entry before this one requests the row of x of a later entry from memory
 };
 
 constexpr std::int64_t kAhead = 8;  // entries

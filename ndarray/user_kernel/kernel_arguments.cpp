@@ -121,7 +121,7 @@ void KernelArguments::resolve_types() {
     const KernelParameter& p = parameter(k);
     if (p.structure) {
       check<TypeError>(h != nullptr, text_.label, "the parameter ", p.name, " of ", p.type,
-                       " needs an array, as of nd::struct_array");
+                       " needs an array, as nd::struct_array makes");
       check<TypeError>(
           h->dtype == Dtype::uint8 && !h->shape.empty() && (h->strides.back() == 1 || h->shape.back() <= 1),
           text_.label, "the parameter ", p.name, " is an array of ", p.type,

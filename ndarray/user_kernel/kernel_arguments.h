@@ -120,7 +120,7 @@ class KernelArguments {
   void resolve_types();
   void check_outputs() const;
   std::shared_ptr<const LoadedText> load(const KernelVariant& variant) const;
-  // ValueError for an array whose last axis has not the bytes of the class of its parameter.
+  // ValueError for an array whose last axis has another length than the class of its parameter has bytes.
   void check_structures(const LoadedText& code) const;
 
   const KernelText& text_;

@@ -22,7 +22,7 @@ constexpr std::int64_t kHostChunk = 8192, kDeviceChunk = 32;
 std::int64_t chunk_of(const Array& a) { return a.device().kind == Device::Kind::cpu ? kHostChunk : kDeviceChunk; }
 std::int64_t pieces(std::int64_t length, std::int64_t chunk) { return (length + chunk - 1) / chunk; }
 
-// The user's texts, with the function that is made of one of them.
+// The user's preamble with functions that are made from the user's expressions, and the options for the compiler.
 struct UserText {
   std::string preamble;
   std::vector<std::string> options;
@@ -72,9 +72,10 @@ struct Rows {
 };
 
 // ---- scans --------------------------------------------------------------------------------------
-// The kernels of a scan of rows in three steps: each chunk by itself, the results of the chunks, and their results
-// combined with the elements of the chunks behind them. With `segmented`, an element whose flag is set begins anew; the
-// flags of the result say whether there was such an element in its chunk so far.
+// The kernels of a scan of rows in three steps. `chunks` scans each chunk by itself; then the totals of the chunks are
+// scanned; `join` combines each of these results with the elements of the next chunk. With `segmented`, the scan begins
+// anew at each element whose flag is set; `seen` is true for an element if its chunk has a set flag up to it, and `any`
+// is true for a chunk that has one.
 struct ScanKernels {
   ElementwiseKernel chunks, join;
 
@@ -122,9 +123,9 @@ Array scan_rows(const ScanKernels& kernels, const Array& x, const Array& head, s
 }
 
 // ---- sorts --------------------------------------------------------------------------------------
-// The kernels of a stable merge sort of rows: chunks by insertion, then merges of neighbouring sorted runs, of which
-// each position writes a chunk: where it begins in both runs is found by bisection. The positions of the elements are
-// carried along if they are wanted.
+// The kernels of a stable merge sort of rows. Chunks are sorted by insertion; then neighbouring sorted runs are merged.
+// Each position of the merging kernel writes a chunk of the result, and finds its beginnings in both runs by bisection.
+// The positions of the elements are carried along if they are wanted.
 struct SortKernels {
   ElementwiseKernel chunks, merge;
 

@@ -65,7 +65,7 @@ Array argsort(const Array& a, const Text& less, const TextSortOptions& options =
 }
 
 struct ReduceByKeyOptions {
-  std::string equal = "a == b";  // expression in two neighbouring keys: they belong together
+  std::string equal = "a == b";  // expression in two neighbouring keys, true if they are equal
   std::string preamble = {};     // placed before both texts; T is the dtype of the values or of the keys
   std::vector<std::string> options = {};
 };
@@ -83,8 +83,8 @@ struct TextHistogramOptions {
   std::string preamble = {};
   std::vector<std::string> options = {};
 };
-// Returns histogram(a, ...) with weights of which each is the value of the expression `weight` of the element `x`,
-// converted to float64: the sums of the weights in the bins, and the edges. Errors as for histogram.
+// Returns the sums of the weights in the bins, and the edges, as histogram(a, {.weights = ...}) does. The weight of an
+// element `x` is the value of the expression `weight`, converted to float64. Errors as for histogram.
 CATENA_EXPORT std::pair<Array, Array> weighted_histogram(const Array& a, std::string_view weight,
                                                          const TextHistogramOptions& options = {});
 

@@ -87,7 +87,7 @@ struct UserKernelHash {
 
 // The generated source and the names in it. `entry` and `second` are functions of the parameter struct, which for a
 // reduction starts with a catena::user::ReduceWork; only a reduction has both. `accumulator` is a variable of the size
-// of the accumulator, and `structures` has for each parameter a variable of the size of its class, or "".
+// of the accumulator. `structures` has, for each parameter, the name of a variable of the size of its class, or "".
 struct GeneratedUserKernel {
   std::string source, entry, second, accumulator;
   std::vector<std::string> structures;

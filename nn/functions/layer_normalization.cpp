@@ -145,8 +145,8 @@ class RowNormalization final : public FunctionNode, public autograd::internal::H
     return first;
   }
 
-  // The axes over which the gradients of the parameters of groups are summed first. Whole images are added before the
-  // positions of a channel where these are few: the loops over images have rows of all channels of a group.
+  // The axes over which the gradients of the parameters of groups are summed first. If a channel has few positions,
+  // these are the images, because a loop over images has long rows: all channels of a group.
   static Dims first_sums(const RowLayout& l) {
     constexpr std::int64_t kFewPositions = 64;
     return l.shape[0] > 1 && l.shape[3] < kFewPositions ? Dims{0} : l.others;

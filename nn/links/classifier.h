@@ -45,7 +45,7 @@ struct ClassifierOptions {
   LabelKey label_key = -1;
 };
 
-// A result of the last call: a Variable, also as a function, classifier.accuracy().
+// A result of the last call: a Variable that can also be called like a function, classifier.accuracy().
 struct ClassifierResult : Variable {
   using Variable::operator();
   ClassifierResult() noexcept = default;

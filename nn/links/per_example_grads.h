@@ -24,8 +24,7 @@ struct PerExampleOptions {
 // network whose parameters all belong to these links, among them LSTM, GRU and MultiHeadAttention with one projection
 // of queries, keys and values. Each is called by its operator(), with the examples along axis 0. For other networks,
 // and if the gradients of the examples do not add up to that of the batch, as where a weight is also used outside of
-// its link, the function computes as without the option. ValueError if losses(batch) has another
-// shape than (N,).
+// its link, the function computes as without the option. ValueError if losses(batch) has another shape than (N,).
 CATENA_EXPORT Variables per_example_grads(Link& link, const catena::Function<Variable(const Variables&)>& losses,
                                           const Variables& batch, const PerExampleOptions& options);
 

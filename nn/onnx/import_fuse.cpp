@@ -107,6 +107,7 @@ class Fusion : IndexedGraph {
     convolution.input[1] = name;
     convolution.input[2] = name + "/bias";
   }
+
   std::unordered_map<std::string, std::string> renamed_;  // outputs of convolutions
   std::unordered_set<const Node*> gone_;
   std::vector<Tensor> made_;

@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(a_thread_for_each_rank) {
 
 // ---- ranks that wait for each other -------------------------------------------------------------
 
-// program(rank, id) in a thread for each rank, on its device.
+// Calls program(rank, id) in a thread for each rank, on its device.
 void in_threads(const std::function<void(int, const NcclUniqueId&)>& program) {
   const NcclUniqueId id = nccl_unique_id();
   std::vector<std::thread> threads;
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_ranks_calls_back) {
   });
   BOOST_TEST(calls[0] > 0);
   for (const int is_right : right) BOOST_TEST(is_right == 1);
-  // Nobody else comes.
+  // The other rank never joins.
   const nd::DeviceScope on(device_of(0));
   const auto never = [&] {
     if (++ends == 3) throw std::runtime_error("enough");
@@ -298,7 +298,7 @@ BOOST_AUTO_TEST_CASE(a_wait_for_ranks_calls_back) {
   BOOST_CHECK_THROW(NcclCommunicator(1, nccl_unique_id(), 0, {.while_waiting = never}), nd::ValueError);
 }
 
-// A wait ends by what it calls, or by the error of a rank that has ended; both end the work.
+// A wait ends if the function that it calls throws, or with an error if another rank has ended; both end the work.
 BOOST_AUTO_TEST_CASE(a_wait_for_work_ends) {
   if (!have_two_ranks()) return;
   std::atomic<bool> is_done{false};

@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(bytes_of_the_policies) {
   BOOST_TEST(nothing < little);
   BOOST_TEST(products >= 2 * matrix);  // the results of the two products
   BOOST_TEST(products < 2 * matrix + little);
-  BOOST_TEST(everything >= 3 * matrix);  // those of the activations
+  BOOST_TEST(everything >= 3 * matrix);  // and the results of activations
   BOOST_TEST(kept_by(policies::save_only_these_labels({"MatMul"})) < little);
 }
 

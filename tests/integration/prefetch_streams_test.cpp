@@ -33,7 +33,8 @@ struct Training {
   training::SGD sgd{0.1};
 
   Training() { sgd.setup(model); }
-  // The host waits for nothing in the updates, and the computations wait for the copies. Memory is allocated before.
+  // The host waits for nothing in the updates, and the computations wait for the copies. The first three updates
+  // allocate the memory.
   static void watch(training::StandardUpdater& updater, training::PrefetchIterator* ahead = nullptr) {
     for (int k = 0; k < 3; ++k) updater.update();
     nd::synchronize();

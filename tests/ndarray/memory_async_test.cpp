@@ -134,8 +134,8 @@ BOOST_AUTO_TEST_CASE(arrays) {
   if (on_cuda()) BOOST_TEST(pool.used_bytes() < 40000u);
 }
 
-// A free waits for the work of other streams that use the array, on the device: the software device would report the
-// use of freed memory.
+// On the device, a free waits for the work of other streams that use the array: the software device would report a use
+// of freed memory.
 BOOST_AUTO_TEST_CASE(frees_follow_the_work_of_all_streams) {
   const MemoryAsyncPool pool = own_pool();
   const Allocated from(pool);
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(no_memory) {
   BOOST_TEST(own_pool().malloc(1).size() == 1u);
 }
 
-// In a captured graph, memory belongs to the graph; arrays of the pool that it uses live on.
+// In a captured graph, memory belongs to the graph; arrays of the pool that the graph uses live on.
 BOOST_AUTO_TEST_CASE(graphs) {
   if (!on_cuda()) return;
   const MemoryAsyncPool pool = own_pool();

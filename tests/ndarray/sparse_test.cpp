@@ -446,7 +446,7 @@ BOOST_FIXTURE_TEST_CASE(sparse_files, Matrices) {
   BOOST_CHECK_THROW(nd::sparse::save_npz(path, csr_matrix()), nd::TypeError);
 }
 
-// Every number of columns up to some vectors, and rows with few and many entries, against dense products of integers.
+// Products with 1 to 40 columns, of rows with few and many entries, against dense products. All numbers are integers.
 BOOST_AUTO_TEST_CASE(products_of_all_widths) {
   const nd::Array row = nd::arange(400) * 7 % 23, column = nd::arange(400) * 11 % 90;
   const nd::Array entries = nd::arange(400) % 5 - 2;
@@ -460,7 +460,7 @@ BOOST_AUTO_TEST_CASE(products_of_all_widths) {
   }
 }
 
-// A result with so many columns that those of a row lie far apart.
+// A result with so many columns that the entries of a row lie far apart.
 BOOST_AUTO_TEST_CASE(product_with_many_columns) {
   const std::int64_t n = 1000003;
   const nd::Array column = nd::arange(300) * 999983 % n, row = nd::arange(300) % 5;

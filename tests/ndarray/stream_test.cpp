@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(every_thread_has_a_stream) {
   BOOST_TEST((nd::Stream::per_thread(nd::cpu_device) == nd::Stream::null_stream(nd::cpu_device)));
 }
 
-// With the environment variable, the stream of the thread is the current one; the case below runs in such a process.
+// The environment variable makes the stream of the thread the current one: this case runs itself in such a process.
 BOOST_AUTO_TEST_CASE(the_default_stream_of_a_program) {
   const char* const set = std::getenv("CATENA_PER_THREAD_DEFAULT_STREAM");
   if (set == nullptr) {

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(what_is_refused) {
                       "the parameter p is an array of Particle, which needs uint8 elements"));
   BOOST_CHECK_THROW(move()({1.0f, p.transpose()}, {.size = 3}), nd::TypeError);
   BOOST_TEST(contains(message_of<nd::TypeError>([&] { move()({1.0f}, {.size = 3}); }),
-                      "the parameter p of Particle needs an array, as of nd::struct_array"));
+                      "the parameter p of Particle needs an array, as nd::struct_array makes"));
   BOOST_TEST(contains(message_of<nd::ValueError>([] { ElementwiseKernel("raw Partikel p", "T y", "y = 0", "k"); }),
                       "ElementwiseKernel k: the type Partikel of p is neither a dtype by its canonical name"));
   BOOST_CHECK_THROW(ElementwiseKernel("raw Part p", "T y", "", "k", {.preamble = Particle_text}), nd::ValueError);

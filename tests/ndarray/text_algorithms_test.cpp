@@ -19,7 +19,7 @@ using test::check_values;
 using test::contains;
 using test::message_of;
 
-// Lengths around the chunks of both devices and of their chunks.
+// Lengths around the length of a chunk on each device, and around a chunk of chunks.
 std::vector<std::int64_t> lengths() {
   const bool cuda = nd::current_device().kind == nd::Device::Kind::cuda;
   return cuda ? std::vector<std::int64_t>{1, 2, 31, 32, 33, 64, 1024, 1025, 3000}

@@ -555,7 +555,7 @@ BOOST_FIXTURE_TEST_CASE(scattered_extrema, test::NumpyScene) {
     BOOST_CHECK_THROW(nd::scatter_max(v.copy(), {6}, 1), nd::IndexError);
 }
 
-// Elements of a row, in and beyond the caches, by indices of both signs; values one by one or one for all.
+// Rows that fit the caches and rows that do not; indices of both signs; a value for each index or one for all.
 BOOST_AUTO_TEST_CASE(at_many_elements) {
   for (const std::int64_t n : {50, 300001}) {
     const nd::Array a = nd::arange(n) % 97 - 48.0, b = nd::arange(3 * n) * 31 % 101 - 50.0;

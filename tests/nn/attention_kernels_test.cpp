@@ -184,8 +184,8 @@ BOOST_AUTO_TEST_CASE(scales) {
   check("zero and causal", q, k, v, {.causal = true, .scale = 0});
 }
 
-// Weights are relative to a score that is near the largest one so far; scores grow by a part of what is near, by more
-// than that from tile to tile, or fall.
+// The kernels compute weights relative to a score near the largest one so far. From tile to tile, the scores grow by
+// less or by more than the distance that counts as near, or fall.
 BOOST_AUTO_TEST_CASE(scores_that_grow_from_key_to_key) {
   const Array q = spread({1, 40, 32}, 0.5, 1.5, 1);
   const auto scores = [&](std::int64_t count, double first, double step) {

@@ -76,7 +76,7 @@ BOOST_AUTO_TEST_CASE(parts_are_computed_again) {
   BOOST_CHECK_THROW(nn::checkpoint_sequential(nn::Sequential(), Variable(a)), catena::ValueError);
 }
 
-// Every policy gives the values and the derivatives of the plain call, of both orders.
+// Every policy gives the values, the gradients and the second derivatives of the plain call.
 BOOST_AUTO_TEST_CASE(policies) {
   namespace policies = autograd::checkpoint_policies;
   const Variable x(spread({2, 3, 5, 5})), W(spread({4, 3, 3, 3}, -1, 1, 1)), b(spread({4}, -1, 1, 2));

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(interpolation_of_other_arrays_and_errors) {
   close(nn::resize_images(x, {3, 7}, "bicubic", false).data(), nn::interpolate(x, {3, 7}, "cubic").data());
   close(nn::resize_images(x, {3, 7}, "nearest").data(), nn::interpolate(x, {3, 7}).data());
   BOOST_TEST(nn::interpolate(Variable(ones({0, 2, 4})), 3).shape() == (Shape{0, 2, 3}));
-  // Results and gradients lie in C order, also where the axes between them do not.
+  // Results and gradients lie in C order, although intermediate arrays do not.
   for (const char* mode : {"nearest", "bilinear", "bicubic"}) {
     const Variable image(spread({2, 3, 4, 5}));
     Variable resized = nn::interpolate(image, {7, 3}, mode);

@@ -1,10 +1,13 @@
 // For tests of multi-node optimizers: ranks as threads, their data, small models.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include <catena/autograd/function_node.h>
 #include <catena/tests/support/optimizer_kinds.h>
 #include <catena/tests/support/ranks.h>
 #include <catena/tests/support/replicas.h>
@@ -18,6 +21,31 @@ inline void run_ranks(int ranks, const RankOptions& run, const std::function<voi
     training::Communicator comm(run.name, std::move(transport), run.comm);
     program(comm);
   });
+}
+
+// Calls f in the backward pass.
+struct OnBackward final : autograd::FunctionNode {
+  std::function<void()> f;
+  explicit OnBackward(std::function<void()> f_) : f(std::move(f_)) {}
+  std::string label() const override { return "OnBackward"; }
+  autograd::Arrays forward(const autograd::Arrays& x) override { return {autograd::copy(x[0])}; }
+  autograd::Variables backward(const autograd::Targets&, const autograd::Variables& gy) override {
+    f();
+    return {gy[0]};
+  }
+};
+inline Variable on_backward(const Variable& x, std::function<void()> f) {
+  return autograd::apply_node<OnBackward>({x}, std::move(f))[0];
+}
+
+// Runs f and returns the message of its exception, of any type.
+inline std::string message_of_error(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const std::exception& e) {
+    return e.what();
+  }
+  return "no error";
 }
 
 // Inputs and targets: in each step, a batch of kBatch for each rank.

@@ -34,7 +34,7 @@ NcclCommunicator connect(const Communicator& c) {
   return NcclCommunicator(c.size(), id, c.rank());
 }
 
-// Every call of NCCL against its definition, with arrays of n elements a + 10 rank.
+// Every call of NCCL against its definition, with arrays of the elements i + 10 rank for i < n.
 void collectives(const Communicator& c) {
   const NcclCommunicator nccl = connect(c);
   const int n = c.size(), self = c.rank(), next = (self + 1) % n, before = (self + n - 1) % n;
@@ -84,7 +84,7 @@ void collectives(const Communicator& c) {
       if (self == 1) expect("receive", out, make(0));
     }
   }
-  // Work that nobody waits for on this rank: the others get its part.
+  // Rank 0 does not wait for this work; the others get its part nevertheless.
   nccl.all_reduce(own, out);
   if (self == 0) c.barrier();
   else {
@@ -95,7 +95,7 @@ void collectives(const Communicator& c) {
   say(catena::concat("rank ", self, " of ", n, wrong.empty() ? ": nccl is right" : ": wrong are" + wrong));
 }
 
-// Updates of a multi-node optimizer, captured by one graph; `before` is called before each.
+// Updates of a multi-node optimizer with a bucket for each parameter; `before` is called before each update.
 template <class Before> void train(const catena::Shared<Communicator>& comm, Before before) {
   autograd::seed(static_cast<std::uint64_t>(comm->rank()));
   nn::Linear model(4, 2);

@@ -69,7 +69,7 @@ void train(Communicator& c) {
   }
 }
 
-// A file with the number of this process, by which a script finds it.
+// Writes the number of this process to a file, where a script finds it.
 void write_process(const std::string& folder) {
   const char* const rank = std::getenv("CATENA_RANK");
   catena::write_file_atomically("test_ranks", folder + "/process." + (rank == nullptr ? "0" : rank),

@@ -32,8 +32,8 @@ inline std::vector<Array> rank_examples(std::int64_t n) {
   autograd::Generator fixed{11, 0};
   std::vector<std::int32_t> labels;
   for (std::int64_t i = 0; i < n; ++i) labels.push_back(std::int32_t(i * i % 4));
-  return {std::vector<Array>{autograd::random_normal({n, 16}, 0, 1, autograd::Dtype::float32, fixed, {}),
-                             autograd::array(labels, {n}, {})}};
+  return {autograd::random_normal({n, 16}, 0, 1, autograd::Dtype::float32, fixed, {}),
+          autograd::array(labels, {n}, {})};
 }
 
 // FNV-1a of the bytes of all weights.

@@ -8,7 +8,6 @@
 #include <mutex>
 
 #include <catena/autograd/forget.h>
-#include <catena/autograd/function_node.h>
 #include <catena/autograd/random_state.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/multi_node.h>
@@ -36,30 +35,6 @@ struct Late : nn::Chain {
   nn::Linear l1{4}, l2{2}, l3{2};
   NN_MEMBERS(l1, l2, l3)
 };
-
-// Calls f in the backward pass.
-struct OnBackward final : autograd::FunctionNode {
-  std::function<void()> f;
-  explicit OnBackward(std::function<void()> f_) : f(std::move(f_)) {}
-  std::string label() const override { return "OnBackward"; }
-  autograd::Arrays forward(const autograd::Arrays& x) override { return {autograd::copy(x[0])}; }
-  Variables backward(const autograd::Targets&, const Variables& gy) override {
-    f();
-    return {gy[0]};
-  }
-};
-Variable on_backward(const Variable& x, std::function<void()> f) {
-  return autograd::apply_node<OnBackward>({x}, std::move(f))[0];
-}
-
-std::string message_of_error(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Files of multi-node optimizers: a training that goes on from a file does what one that was never stopped does, with
-// double buffering too, whose next update uses gradients of before.
+// Files of multi-node optimizers: a training that goes on from a file has the results of a training that was never
+// stopped, also with double buffering, whose next update uses gradients from before the file was written.
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/multi_node.h>
 #include <catena/training/multi_node/multi_node_optimizer.h>
@@ -37,7 +37,7 @@ constexpr std::int64_t kSteps = 7;
 
 BOOST_AUTO_TEST_SUITE(multi_node_resume, *boost::unit_test::fixture<OnHost>())
 
-// Saved after each step: the first ones are before the first update.
+// Saved before the first step and after each step, so that some files are from before the first update.
 BOOST_AUTO_TEST_CASE(every_moment_of_a_training) {
   for (const int ranks : {1, 2, 3})
     for (const bool shard : {false, true})
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(every_moment_of_a_training) {
       }
 }
 
-// The file has the means of the gradients: of a model x w they are 2 x^T (x w - t) / size.
+// The file has the means of the gradients, which are 2 x^T (x w - t) / size for the model x w.
 BOOST_AUTO_TEST_CASE(the_means_are_in_the_file) {
   constexpr int ranks = 2;
   const RankBatches data(3, ranks, Dtype::float64);
@@ -138,7 +138,6 @@ BOOST_AUTO_TEST_CASE(gradients_of_one_rank_alone) {
     const auto r = std::size_t(comm.rank());
     Run run(comm, 100, {.double_buffering = true});
     run.steps(data, comm.rank(), 0, 4);
-    nn::StateDict states = run.adam.state_dict();
     Run loaded(comm, 200, {.double_buffering = true, .observer = [&](const MultiNodeEvent& e) {
                              broadcasts[r] += e.kind == MultiNodeEvent::Kind::broadcast;
                            }});

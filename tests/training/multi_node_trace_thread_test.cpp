@@ -2,7 +2,6 @@
 #include <condition_variable>
 #include <mutex>
 
-#include <catena/autograd/function_node.h>
 #include <catena/autograd/trace.h>
 #include <catena/kernels/formats/byte_stream.h>
 #include <catena/tests/support/json.h>
@@ -17,20 +16,8 @@ using EventKind = MultiNodeEvent::Kind;
 
 namespace {
 
-// Calls f in the backward pass.
-struct WaitInBackward final : autograd::FunctionNode {
-  std::function<void()> f;
-  explicit WaitInBackward(std::function<void()> f_) : f(std::move(f_)) {}
-  std::string label() const override { return "WaitInBackward"; }
-  autograd::Arrays forward(const autograd::Arrays& x) override { return {autograd::copy(x[0])}; }
-  Variables backward(const autograd::Targets&, const Variables& gy) override {
-    f();
-    return {gy[0]};
-  }
-};
-
 struct Range {
-  std::string name, category, parameters;
+  std::string name, parameters;
   int row;
   std::int64_t bytes;
   double begin, end;
@@ -40,7 +27,7 @@ std::vector<Range> ranges_of(const Json& trace, const std::string& category) {
   std::vector<Range> found;
   for (const Json& e : trace["traceEvents"]) {
     if (e["ph"] != "X" || e["cat"] != category) continue;
-    Range r{e["name"].get<std::string>(), category, "", e["tid"].get<int>(), -1, e["ts"].get<double>(), 0};
+    Range r{e["name"].get<std::string>(), "", e["tid"].get<int>(), -1, e["ts"].get<double>(), 0};
     r.end = r.begin + e["dur"].get<double>();
     if (e.contains("args") && e["args"].contains("bytes")) r.bytes = e["args"]["bytes"].get<std::int64_t>();
     if (e.contains("args") && e["args"].contains("detail")) r.parameters = e["args"]["detail"].get<std::string>();
@@ -61,20 +48,20 @@ std::string row_name(const Json& trace, int row) {
   return "none";
 }
 
-// The timelines of an update of two ranks, behind a first one. With overlap, the first layer's backward waits until the
-// first bucket, which has the second layer, has been summed.
+// The timelines of the second update of two ranks. With overlap, the first layer's backward waits until the first
+// bucket, which has the second layer, has been summed.
 std::vector<Json> timelines(MultiNodeOptimizerOptions options, const CommunicatorOptions& comm_options = {}) {
   std::vector<std::string> texts(2);
   const RankBatches data(2, 2, Dtype::float32);
   run_ranks(2, {.comm = comm_options}, [&](Communicator& comm) {
     std::mutex mutex;
     std::condition_variable changed;
-    bool started = false;
+    bool ended = false;  // the first bucket
     MultiNodeOptimizerOptions own = options;
     own.bucket_bytes = 40;
     own.observer = [&](const MultiNodeEvent& e) {
       const std::lock_guard lock(mutex);
-      started = started || e == MultiNodeEvent{EventKind::bucket_ended, 0};
+      ended = ended || e == MultiNodeEvent{EventKind::bucket_ended, 0};
       changed.notify_all();
     };
     Perceptron model(Dtype::float32, 100);
@@ -82,13 +69,13 @@ std::vector<Json> timelines(MultiNodeOptimizerOptions options, const Communicato
     const auto optimizer = create_multi_node_optimizer(sgd, comm, own);
     optimizer->setup(model);
     optimizer->update(model, data.x(0, comm.rank()), data.t(0, comm.rank()));
-    started = false;
+    ended = false;
     const autograd::Trace trace;
     optimizer->update([&] {
-      const Variable h = autograd::apply_node<WaitInBackward>({model.l1(data.x(1, comm.rank()))}, [&] {
+      const Variable h = on_backward(model.l1(data.x(1, comm.rank())), [&] {
         std::unique_lock lock(mutex);
-        if (own.overlap) changed.wait_for(lock, std::chrono::seconds(30), [&] { return started; });
-      })[0];
+        if (own.overlap) changed.wait_for(lock, std::chrono::seconds(30), [&] { return ended; });
+      });
       return nn::mean_squared_error(model.l2(nn::tanh(h)), data.t(1, comm.rank()));
     });
     texts[std::size_t(comm.rank())] = trace.json();
@@ -120,8 +107,8 @@ BOOST_AUTO_TEST_CASE(communication_during_backward) {
       BOOST_TEST(row_name(trace, first[0].row) == "communication");
       BOOST_TEST(first[0].row == second[0].row);
       BOOST_TEST(first[0].row != backward[0].row);
-      // 8 + 2 elements, with 2 numbers of each parameter and 2 of the bucket. Of the first layer, of 12 + 4, the order
-      // of the gradients determines whether it has one bucket or two.
+      // The second layer has 8 + 2 elements; 2 numbers of each parameter and 2 of the bucket follow. The order of the
+      // gradients determines whether the first layer, of 12 + 4 elements, has one bucket or two.
       BOOST_TEST(first[0].bytes == 4 * (10 + 6));
       std::int64_t rest = 0, last_end = 0;
       for (const Range& r : communication)

@@ -6,13 +6,11 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <thread>
 
 #include <catena/autograd/capture.h>
-#include <catena/autograd/function_node.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/multi_node.h>
 #include <catena/training/communicators/gpu_sums.h>
@@ -77,15 +75,6 @@ struct Training {
     for (std::int64_t i = 0; i < updates; ++i) updater->update();
   }
 };
-
-std::string message_of_error(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 }  // namespace
 
@@ -214,11 +203,11 @@ BOOST_AUTO_TEST_CASE(a_captured_update_is_one_graph) {
     const std::string order = order_of(launches, rank);
     BOOST_TEST_CONTEXT("rank " << rank << ": " << order) {
       BOOST_TEST(std::count(order.begin(), order.end(), 's') == 4);  // a bucket for each parameter
-      BOOST_TEST(order.find('s') < order.rfind('m'));                // the last product is that of l1's weights
+      BOOST_TEST(order.find('s') < order.rfind('m'));                // the last product is l1's gradient
       BOOST_TEST(order.rfind('s') < order.find('u'));
       BOOST_TEST(order.find('u') != std::string::npos);
     }
-    // The sums have a stream of their own, beside that of the kernels.
+    // The sums have a stream of their own, on which there are no kernels.
     std::vector<const void*> of_sums, of_kernels;
     for (const Control::Launch& l : launches)
       if (l.device == rank) (l.kernel == "ncclAllReduce" ? of_sums : of_kernels).push_back(l.stream);
@@ -227,18 +216,6 @@ BOOST_AUTO_TEST_CASE(a_captured_update_is_one_graph) {
 }
 
 // ---- overlap ------------------------------------------------------------------------------------
-
-// Holds the backward pass until something has happened.
-struct Held final : autograd::FunctionNode {
-  std::function<void()> wait;
-  explicit Held(std::function<void()> f) : wait(std::move(f)) {}
-  std::string label() const override { return "Held"; }
-  autograd::Arrays forward(const autograd::Arrays& x) override { return {autograd::copy(x[0])}; }
-  Variables backward(const autograd::Targets&, const Variables& gy) override {
-    wait();
-    return {gy[0]};
-  }
-};
 
 // The sum of l2's gradients is on the device before the last kernel of the backward pass.
 BOOST_AUTO_TEST_CASE(sums_begin_during_the_backward_pass) {
@@ -264,10 +241,10 @@ BOOST_AUTO_TEST_CASE(sums_begin_during_the_backward_pass) {
       optimizer->update([&] {
         Variable h = model.l1(autograd::to_device(data.x(step, comm.rank()).data(), gpu_of(comm.rank())));
         if (hold)
-          h = autograd::apply_node<Held>({h}, [&] {
+          h = on_backward(h, [&] {
             std::unique_lock lock(mutex);
             changed.wait_for(lock, std::chrono::seconds(30), [&] { return ended; });
-          })[0];
+          });
         return nn::mean_squared_error(model.l2(nn::tanh(h)),
                                       autograd::to_device(data.t(step, comm.rank()).data(), gpu_of(comm.rank())));
       });
@@ -293,7 +270,7 @@ BOOST_AUTO_TEST_CASE(sums_begin_during_the_backward_pass) {
 
 // ---- errors of captured updates -----------------------------------------------------------------
 
-// In the update that is captured, and after replays, in which only the iterator can fail.
+// An exception of rank 1 in the update that is captured. The updates after it fail, too.
 BOOST_AUTO_TEST_CASE(an_error_in_the_capture_reaches_all_ranks) {
   if (!has_gpus()) return;
   const RankBatches data(8, kRanks, Dtype::float32);

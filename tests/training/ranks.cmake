@@ -2,6 +2,12 @@
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")
 
+# For tests that are given MPIRUN: its command line.
+set(mpirun "${MPIRUN}" --oversubscribe)
+if("$ENV{USER}" STREQUAL "root" OR NOT DEFINED ENV{USER})
+  list(APPEND mpirun --allow-run-as-root)
+endif()
+
 # ranks(<status> <command>...): runs it, at most half a minute, and demands the exit status (which cmake -E env and a shell give for a
 # signal as 128 + its number). Its output is `output`.
 macro(ranks status)

@@ -4,7 +4,7 @@
 # Trainings whose ranks are killed at random moments. After each kill all other processes must end within 30 s, with an error that names the
 # killed rank. The training then goes on from its newest checkpoint, and its weights at the end must be those of a training that nobody
 # has disturbed, bit for bit. Every second training has double buffering. Every second start is without a launcher, so that the ranks themselves
-# must detect the end of one; if it was killed before it had joined the others, they do so when the time limit of 20 s has passed.
+# must detect the end of one; if that rank was killed before it had joined the others, they end when the time limit of 20 s has passed.
 set -uo pipefail
 run=${1:?} program=${2:?} work=${3:?} kills=${4:-4} seed=${5:-1} ranks=${6:-3}
 iterations=150 limit_ms=30000
@@ -12,7 +12,7 @@ export CATENA_COMM_TIMEOUT=20 CATENA_DEVICE=cpu OMP_NUM_THREADS=1
 RANDOM=$seed
 rm -rf "$work"
 mkdir -p "$work/processes"
-exec 2> "$work/messages"  # the shell's own, of processes that were killed
+exec 2> "$work/messages"  # messages of the shell about processes that were killed
 
 now() { local t=${EPOCHREALTIME/[.,]/}; echo $((t / 1000)); }  # milliseconds
 fail() {
@@ -23,7 +23,7 @@ fail() {
 }
 end_all() { for p in $(processes_of_ranks) ${started[@]+"${started[@]}"}; do kill -KILL "$p" 2>/dev/null; done; }
 trap end_all EXIT
-trap 'exit 1' TERM INT  # runs the one above
+trap 'exit 1' TERM INT  # the exit runs end_all
 processes_of_ranks() { cat "$work/processes"/process.* 2>/dev/null; }
 # A process that has ended and that nobody has waited for yet is a zombie.
 lives() { [ -r "/proc/$1/stat" ] && ! grep -q ') [ZX] ' "/proc/$1/stat" 2>/dev/null; }

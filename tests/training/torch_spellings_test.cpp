@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(groups_of_an_optimizer_without_groups) {
   BOOST_TEST(grouped.update_rule("/1").lr() == 0.25);
 }
 
-// The greatest second moment, from the formulas of Adam: g = 2, then 1, for a scalar.
+// The greatest second moment, from the formulas of Adam: g = 2, then 0.25, for a scalar.
 BOOST_AUTO_TEST_CASE(amsgrad) {
   const double lr = 0.1, b1 = 0.5, b2 = 0.75, eps = 1e-8;
   Pair model;

@@ -106,8 +106,8 @@ class CATENA_EXPORT Communicator {
 // The communicator of this process's run. Names:
 //   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
 //   "flat"       CPU or GPU, through the host; sums around a ring
-//   "pure_nccl"  sums and means by NCCL, on the device that is current now, a GPU of its own for each rank; a sum is
-//                there when its call returns. The other functions, and dtypes that NCCL lacks, through the host
+//   "pure_nccl"  sums and means by NCCL, on the device that is current now, a GPU of its own for each rank; a call
+//                returns when its sum is computed. The other functions, and dtypes that NCCL lacks, through the host
 //   "dummy"      as "naive", but sums and means are this rank's own values: to measure what communication costs
 // The run is that of mpirun (MPI is loaded at run time), or of catena-run; a process that was started by neither is the
 // only rank. Collective. ValueError for another name or dtype, RuntimeError if MPI or NCCL is needed and missing.

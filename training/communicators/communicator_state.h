@@ -24,7 +24,7 @@ struct Communicator::Impl {
   bool is_rank(int rank) const noexcept { return rank >= 0 && rank < size(); }
   // The problem of the array as a summand; empty: none.
   std::string summand_problem(std::string_view op, const Array& a) const;
-  void agree_on_sum(const Array& a) const;  // collective; throws what allreduce(a) throws before it sums
+  void agree_on_sum(const Array& a) const;  // collective; throws the errors of allreduce(a)
   // The sum over the ranks, divided by `divisor`, on the device of `a`; a new array, or `a` if it may be overwritten.
   // All ranks have agreed on the call.
   Array sum(const Array& a, bool may_overwrite, std::optional<double> divisor = {}) const;

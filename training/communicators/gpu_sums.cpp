@@ -18,8 +18,8 @@ using catena::RuntimeError;
 
 namespace {
 
-// A rank that has ended may have done its part before: its part has this time to arrive. If NCCL's own error is the
-// first sign, the transport's error, which names the rank, has this time to arrive.
+// The part of a rank that has ended may still arrive within this time. If NCCL's own error comes first, the error of
+// the transport, which names the rank, may still arrive within the same time.
 constexpr std::chrono::milliseconds kGrace{1000};
 
 }  // namespace

@@ -28,8 +28,8 @@ class CATENA_EXPORT GpuSums {
   // a = the sum over the ranks, in place, on the current stream of its device. All ranks make the same calls in the
   // same order.
   void enqueue(const autograd::Array& a);
-  // Waits until the work of the current stream has ended. Errors as of the constructor, and of NCCL; all later calls
-  // are RuntimeErrors then. Not in captured work.
+  // Waits until the work of the current stream has ended. Throws as the constructor does, and errors of NCCL; after an
+  // error, all later calls are RuntimeErrors. Not for captured work.
   void wait();
 
  private:

@@ -15,8 +15,8 @@ DumpGraph::DumpGraph(std::string root_name, Options options)
 
 void DumpGraph::initialize(Trainer& trainer) {
   internal::check_output_file("dump_graph", trainer, options_.out_name);
-  // Of several such extensions only the first one has a scope; another one that ended after it would leave the entry
-  // set.
+  // If there are several such extensions, only the first one has a scope: a second scope that ended later would leave
+  // the entry set.
   if (trainer.updater().iteration() == 0 && !autograd::config().keep_graph_on_report)
     keeps_graphs_ = catena::Owned<autograd::ConfigScope>(new autograd::ConfigScope({.keep_graph_on_report = true}));
 }

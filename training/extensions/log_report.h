@@ -61,7 +61,7 @@ struct LogReportOptions {
   catena::Function<void(LogEntry&)> postprocess = {};  // may change an entry
   // In the trainer's folder; may contain fields such as {epoch} or {main/loss} of the newest entry; empty: no file.
   std::optional<std::string> log_name = "log";
-  std::optional<std::string> filename = {};  // takes the place of log_name, whose name it is in later Chainer
+  std::optional<std::string> filename = {};  // the name of log_name in later Chainer; takes its place
   LogReductions reductions = {};             // see IntervalLogOptions
 };
 

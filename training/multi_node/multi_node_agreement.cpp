@@ -201,7 +201,7 @@ void MultiNodeExchange::consolidate() {
     ExchangeAccess::set_elsewhere(optimizer_, [](const std::string&) { return false; });
     return optimizer_.prepare();
   }
-  optimizer_.prepare();  // own states, if there has been a broadcast only
+  optimizer_.prepare();  // makes this rank's states, if there has been no update yet
   for (const BucketPlan::Bucket& bucket : plan_.buckets)
     for (const BucketPlan::Member& m : bucket.members) {
       std::vector<Array> states = ExchangeAccess::states(optimizer_, m.path);

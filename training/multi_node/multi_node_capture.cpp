@@ -1,7 +1,7 @@
-// Updates of a multi-node optimizer as captured work. Buckets are summed by GPUs on a stream that leaves the captured
-// one when the bucket is ready, and joins it before the update. A replay sends the same as an ordinary round, so that
+// Updates of a multi-node optimizer as captured work. GPUs sum the buckets on a stream that leaves the captured stream
+// when a bucket is ready, and joins it before the update. A replay sends the same data as an ordinary round, so that
 // some ranks may replay while others do not. When the replay has ended, the communication thread reads the numbers of
-// the round; the next update throws the errors that they stand for.
+// the round; if they stand for an error, the next update throws it.
 #include <algorithm>
 #include <utility>
 

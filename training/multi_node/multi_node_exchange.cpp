@@ -81,7 +81,7 @@ void MultiNodeExchange::start_round() {
   is_changed_ = is_set_up_anew_ || present_params() != known_;
 }
 
-// Sums by GPUs are on a stream of their own, or they would wait for all of the backward pass.
+// Sums by GPUs have a stream of their own; on the stream of the backward pass, they would wait for all of its work.
 void MultiNodeExchange::set_stream() {
   const BucketPlan::Bucket& first = plan_.buckets[0];
   if (CommunicatorAccess::gpu_sums(*background_, wire_dtype(*background_, first.dtype)) == nullptr) return;
@@ -134,7 +134,7 @@ void MultiNodeExchange::fail() noexcept try {
   if (!is_open_ || sends_nothing()) return;
   is_open_ = false;
   set_failure();
-  if (!is_captured_) fail_round();  // else after the capture, which other ranks do not know of
+  if (!is_captured_) fail_round();  // else end_capture() makes this round
 } catch (...) {  // the communicator does not work any more, so the others do not wait for this rank either
 }
 
@@ -195,7 +195,7 @@ bool MultiNodeExchange::mean_gradients() {
   Shared<Round> round = std::move(round_);
   if (options_.double_buffering) std::swap(round, before_);
   if (!(round ? finish(std::move(round)) : use_loaded_means())) return false;
-  // Of parameters that are not in the plan yet, with double buffering, there are no means.
+  // Parameters that are not in the plan yet, with double buffering, have no means.
   if (is_changed_)
     for (nn::NamedParam& p : trained_params())
       if (!bucket_of_.contains(p.param.id())) p.param.cleargrad();

@@ -51,7 +51,7 @@ class MultiNodeExchange final : public GradientExchange {
     friend bool operator==(const Known&, const Known&) = default;
   };
   std::vector<Known> present_params() const;
-  bool are_known() const;  // during an update: known_ is what present_params() gives
+  bool are_known() const;  // during an update: whether known_ == present_params()
   std::vector<nn::NamedParam> trained_params() const;
   bool sends_nothing() const { return comm_->size() == 1 && !options_.double_buffering; }
 
@@ -65,7 +65,7 @@ class MultiNodeExchange final : public GradientExchange {
   void check_gradients(const Round& round) const;
   bool mean_alone();
   [[noreturn]] void fail_everywhere();
-  void set_failure() noexcept;  // in a handler: from its error
+  void set_failure() noexcept;  // in a catch clause: from its exception
   void fail_round();
   void check_works() const;
   void set_stream();
@@ -76,7 +76,7 @@ class MultiNodeExchange final : public GradientExchange {
   void fail_captured() noexcept;
   void watch_replay();
   void check_replay();
-  // multi_node_files.cpp: with double buffering, the means that the next update will use.
+  // multi_node_files.cpp: the file, and with double buffering the means that the next update will use.
   using Means = std::map<std::string, Array>;  // by the paths of the parameters; without those that have no gradient
   void write(nn::Serializer& s);
   void read(nn::Serializer& s);
@@ -84,7 +84,7 @@ class MultiNodeExchange final : public GradientExchange {
   bool has_means(const Round& round);    // waits for it
   void gather_means();                   // collective
   bool use_loaded_means();
-  // multi_node_agreement.cpp: what the ranks agree on before, and what they share afterwards.
+  // multi_node_agreement.cpp: agreements of the ranks before an update, and values that they share after it.
   bool agree();  // false if there is only a new plan; true if the weights were broadcast as well
   bool needs_broadcast(const std::vector<Known>& now);
   BucketPlan own_plan() const;
@@ -113,17 +113,17 @@ class MultiNodeExchange final : public GradientExchange {
   std::size_t next_ = 0;                  // the next bucket to be posted
   bool is_changed_ = false;               // this rank has other parameters than planned
   catena::Shared<Round> before_;          // with double buffering, the round of the last update
-  Means gathered_;                        // with sharded gradients, those of before_ of all ranks, if has_all_states_
+  Means gathered_;                        // with sharded gradients: means of before_ of all ranks, if has_all_states_
   std::optional<Means> loaded_;           // from a file, in place of before_
   std::string failure_;                   // why further updates fail
-  std::vector<Round::Bucket> last_;       // of the last round that had means: its notes, without arrays
+  std::vector<Round::Bucket> last_;       // of the last round that had means: its numbers, without arrays
 
-  // With sums by GPUs: the stream on which they are made, beside the backward pass.
+  // With sums by GPUs: the stream of the sums, beside the backward pass.
   catena::Owned<autograd::StreamExtension::Stream> stream_;
   autograd::Device device_ = {};
 
   bool is_captured_ = false;          // between begin_capture() and end_capture()
-  std::vector<Array> numbers_;        // of this rank, in each bucket, on the device
+  std::vector<Array> numbers_;        // for a capture: this rank's numbers of each bucket, on the device
   catena::Shared<Round> captured_;    // the arrays of the captured round, which every replay writes
   std::uint64_t replay_ = 0;          // the task that waits for the last replay; 0: none
   bool has_replay_differed_ = false;  // from the captured round, on another rank

@@ -1,5 +1,5 @@
-// The part of a multi-node optimizer in files: whether its weights have been broadcast, as long as there has been no
-// update since, and with double buffering the gradients that the next update will use.
+// The entries of a multi-node optimizer in files. Before the first update: whether the weights have been broadcast.
+// With double buffering: the gradients that the next update will use.
 #include <exception>
 
 #include <catena/kernels/base/error.h>
@@ -18,7 +18,7 @@ void MultiNodeExchange::serialize(Serializer& s) {
   else read(*own);
 }
 
-// A file of an optimizer with updates has the weights of all ranks by t, so that only gradients are added to it.
+// After an update, t > 0 implies that the weights have been broadcast; the file then needs no entry for it.
 void MultiNodeExchange::write(Serializer& s) {
   bool yes = true;
   if (has_begun_ && optimizer_.t() == 0) s("has_begun", yes);

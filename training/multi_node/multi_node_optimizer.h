@@ -69,8 +69,8 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 //
 // The first update broadcasts parameters and persistents of rank 0 in place of a step, and so does each one after the
 // set of initialized parameters has changed on some rank. The first update of an optimizer that has been loaded (t() is
-// not 0, or it was saved after its broadcast) is an ordinary one if all ranks have the same weights. Ranks that have
-// made different numbers of updates then are a ValueError.
+// not 0, or it was saved after its broadcast) is an ordinary one if all ranks have the same weights. It is a
+// ValueError if the ranks have then made different numbers of updates.
 //
 // With accumulation (StandardUpdater), only the last micro-batch communicates. Gradients travel in the dtype
 // allreduce_grad_dtype of the communicator. With "naive", the means are the same bits for every size of buckets.
@@ -82,8 +82,8 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 // optimizer that is a multi-node optimizer already.
 //
 // StandardUpdater captures updates over "pure_nccl": the sums of the buckets are nodes of the graph, beside those of
-// the backward pass. The next update then throws what has failed in a replay, on this rank or another. RuntimeError for
-// captured work of other communicators, with double_buffering or shard_states, and of a program's own
+// the backward pass. The next update throws an error of a replay, on this rank or another. RuntimeError for other
+// communicators, with double_buffering or shard_states, and for updates in a program's own captured work
 // (autograd/capture.h). All ranks must give gradients to the parameters that had them in the update before the capture.
 template <class O>
 requires std::is_base_of_v<Optimizer, O> catena::Shared<O> create_multi_node_optimizer(

@@ -23,7 +23,7 @@ Array gradient_of(const BucketPlan::Member& m, autograd::Device device, bool is_
   return autograd::to_device(autograd::reshape(g, {m.param.size()}), device);
 }
 
-// The sums of "dummy" are this rank's own values; its alltoall is that of the others.
+// The sums of "dummy" are this rank's own values, but its alltoall is the same as in the other communicators.
 double divisor_of(const Communicator& comm, bool is_sharded) {
   return comm.name() == "dummy" && !is_sharded ? 1 : comm.size();
 }
@@ -129,7 +129,7 @@ void Round::communicate(std::size_t b, Dtype dtype, std::size_t members, const C
     for (const Array& part : parts) sum = sum ? sum + part : part;
     from_sum(b, sum, dtype, members, comm);
   } else if (auto* const gpus = CommunicatorAccess::gpu_sums(comm, bucket.sent[0].dtype())) {
-    // The plan says what all ranks send, so they need not agree on it again.
+    // All ranks have the same plan of the buckets, so they need not agree on the array.
     gpus->enqueue(bucket.sent[0]);
     gpus->wait();
     from_sum(b, bucket.sent[0], dtype, members, comm);

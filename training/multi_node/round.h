@@ -22,15 +22,15 @@ struct Round {
     // means, of all parameters of the bucket or of those that this rank owns.
     std::vector<Array> sent = {};
     Array mean = {};
-    std::vector<double> own = {};    // the numbers of this rank
-    Array numbers = {};              // the means of those of all ranks, on the device
-    std::vector<double> notes = {};  // the same, on the host
+    std::vector<double> own = {};    // the numbers that this rank sends
+    Array numbers = {};              // the means of the numbers of all ranks, on the device
+    std::vector<double> notes = {};  // `numbers` on the host
     catena::Owned<autograd::StreamExtension::Point> point = {};
     std::uint64_t task = 0;
   };
   std::vector<Bucket> buckets = {};
   bool is_sharded = false;
-  Array numbers = {};  // of a captured round: those of all buckets, in float64
+  Array numbers = {};  // of a captured round: the numbers of all buckets, in float64
 
   // The numbers of a bucket of n members.
   static std::size_t missing(std::size_t member) { return member; }
@@ -64,7 +64,7 @@ struct Round {
   // Returns the numbers of this rank; `has_gradient`: of each member.
   static std::vector<double> own_numbers(const std::vector<bool>& has_gradient, const Notes& notes);
   void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, bool failed, const Array& numbers);
-  void to_wire(std::size_t bucket, autograd::Dtype dtype, const Communicator& comm);  // what is sent, as it is summed
+  void to_wire(std::size_t bucket, autograd::Dtype dtype, const Communicator& comm);  // casts and divides `sent`
   void from_sum(std::size_t bucket, const Array& sum, autograd::Dtype dtype, std::size_t members,
                 const Communicator& comm);
   void from_mean(std::size_t bucket, const Array& wire, autograd::Dtype dtype, std::size_t members);

@@ -85,7 +85,7 @@ struct DataLoaderOptions {
   bool persistent_workers = false;  // without effect: the threads live as long as the loader
 };
 
-// PyTorch's names of concat_examples.
+// PyTorch's name of concat_examples.
 inline Example default_collate(const Examples& examples) { return concat_examples(examples); }
 
 // The batches of one sweep after the other: every begin() starts a sweep in a new order, and ends the one before. The

@@ -45,7 +45,7 @@ class CallerState {
  private:
   autograd::internal::Modes modes_;
   autograd::internal::CudnnModes cudnn_modes_;
-  autograd::ConfigOptions entries_;  // those of config() that are in neither
+  autograd::ConfigOptions entries_;  // other entries of config()
   bool tells_of_losses_;
   nn::Reporter* reporter_;
 };

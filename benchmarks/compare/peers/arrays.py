@@ -170,7 +170,7 @@ def sparse_by_dense(p):
 
 
 def sparse_by_sparse(p):
-    """The product of SciPy is not in the order of columns; it is sorted for the comparison alone."""
+    """SciPy's product does not have its columns in order; they are sorted for the comparison alone."""
     def in_order():
         m = sparse_matrix(p, 0)
         product = m @ m

@@ -221,7 +221,7 @@ using cu_stream_callback = void (*)(cu_stream, cu_result status,
   X(cuGraphDestroy, graph_destroy, cu_result(cu_graph))                                                                \
   X(cuGraphGetNodes, graph_get_nodes, cu_result(cu_graph, cu_graph_node* nodes, std::size_t* count))
 
-// Optional functions, which not every driver has: null if this one has not.
+// Functions that not every driver has. Without the function, the field is null.
 #define CATENA_DRIVER_OPTIONAL_FUNCTIONS(X)                                                       \
   X(cuProfilerStart, profiler_start, cu_result())                                                 \
   X(cuProfilerStop, profiler_stop, cu_result())                                                   \

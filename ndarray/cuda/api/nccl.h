@@ -63,7 +63,7 @@ inline constexpr int nccl_int8 = 0, nccl_uint8 = 1, nccl_int32 = 2, nccl_uint32 
   X(ncclRecv, receive, nccl_result(void* data, std::size_t count, int type, int peer, nccl_comm, CUstream_st*))    \
   X(ncclGroupStart, group_start, nccl_result())                                                                    \
   X(ncclGroupEnd, group_end, nccl_result())
-// Of later releases: null where the library does not have them.
+// Functions of later releases. Without the function, the field is null.
 #define CATENA_NCCL_LATER_FUNCTIONS(X)             \
   X(ncclCommInitRankConfig, comm_init_rank_config, \
     nccl_result(nccl_comm*, int size, nccl_unique_id, int rank, nccl_config*))

@@ -22,7 +22,7 @@ enum : std::uint8_t { kOfKeys = 1, kOfValues = 2 };
 
 int depth_of(const KernelKey& key) { return int(key.rank) * 16; }
 
-// How blocks on tensor cores divide the work (TensorTiles, kernels/device/attention_tiles.h). `kept`: columns / 16 of
+// The work of a block on tensor cores (TensorTiles, kernels/device/attention_tiles.h). `kept`: columns / 16 of
 // the rows that a warp owns in registers; `blocks`: that a multiprocessor holds at once.
 struct Tiling {
   int columns, warps, groups, kept, blocks;
@@ -50,7 +50,7 @@ Tiling tiling_of(const KernelKey& key) {
   return t;
 }
 
-// How any block divides the work, by columns of the operands.
+// The work of a block, with or without tensor cores, for the columns of the operands.
 struct Division {
   std::string tiles;  // the type
   int rows, threads, blocks;

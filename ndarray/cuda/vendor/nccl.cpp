@@ -43,7 +43,7 @@ void load_nccl(Nccl& table) {
   table.path = library.path();
   const api::nccl_result status = table.get_version(&table.version);
   if (status != api::nccl_success) library.fail_answer(api::NcclNames::get_version, status, name_of(status));
-  constexpr int kWithThisConfig = 21700;  // releases before read another ncclConfig_t
+  constexpr int kWithThisConfig = 21700;  // earlier releases have another ncclConfig_t
   if (table.version < kWithThisConfig) table.comm_init_rank_config = nullptr;
 }
 
@@ -73,7 +73,7 @@ class Pause {
   std::chrono::microseconds length_{0};
 };
 
-// A call for a nonblocking communicator may return before it has done its part; the next call may come only then.
+// A call for a nonblocking communicator may return before it has ended; this waits for its end, as the next call must.
 api::nccl_result settled(api::nccl_comm comm, api::nccl_result result) {
   for (Pause pause; result == api::nccl_in_progress; pause()) {
     const api::nccl_result asked = nccl().comm_get_async_error(comm, &result);

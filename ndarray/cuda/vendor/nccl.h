@@ -7,7 +7,8 @@
 //     group.end();
 //   }
 // Across processes: one process creates an id with nccl_unique_id() and sends it to the others, and each constructs
-// NcclCommunicator(size, id, rank). Work that waits for a rank which has ended goes on waiting; wait() ends it.
+// NcclCommunicator(size, id, rank). Work that waits for a rank whose process has ended never ends
+// by itself; wait() ends it.
 //
 // Arrays are C-contiguous, on the communicator's device (ValueError), of a floating dtype or an integer dtype of 8, 32
 // or 64 bits (TypeError). Work is enqueued on the current stream of that device; in and out may be the same array if
@@ -106,8 +107,8 @@ class CATENA_EXPORT NcclCommunicator {
   // Throws the error of earlier enqueued work, on this rank or another.
   void check_async_error() const;
   // Waits until the work of the current stream of the device has ended, and calls while_waiting again and again
-  // meanwhile. What that throws, and an error of the work on this rank or another, aborts the communicator, which ends
-  // the work, and is thrown on. RuntimeError in captured work, and for a communicator that was aborted.
+  // meanwhile. An exception of while_waiting, or an error of the work on this rank or another, aborts the communicator
+  // and with it the work, and is thrown on. RuntimeError in captured work, and for a communicator that was aborted.
   void wait(const std::function<void()>& while_waiting = {});
   // Aborts all work of the communicator, including work that waits for other ranks; its results have no meaning.
   // Afterwards the communicator can only be destroyed.

@@ -55,8 +55,7 @@ void check_nvjpeg(api::nvjpeg_status status, const char* call) {
 }
 #define CATENA_NVJPEG(field, ...) check_nvjpeg(nvjpeg().field(__VA_ARGS__), api::NvjpegNames::field)
 
-// False for a file that the library does not accept; the library for the CPU then says what is wrong with it, or reads
-// it.
+// False for a file that the library does not accept; the decoder for the CPU then reads it, or reports the error.
 bool accepts(api::nvjpeg_status status, const char* call) {
   if (status == api::nvjpeg_bad_jpeg || status == api::nvjpeg_jpeg_not_supported) return false;
   check_nvjpeg(status, call);
@@ -98,7 +97,7 @@ std::optional<JpegSize> nvjpeg_size(std::string_view file, nd::Device device) {
   const api::nvjpeg_status status = nvjpeg().get_image_info(handle_of(device.id), bytes_of(file), file.size(),
                                                             &components, &subsampling, widths, heights);
   if (!accepts(status, api::NvjpegNames::get_image_info) || (components != 1 && components != 3)) return {};
-  // Rare files have fewer levels of brightness than of colour: the size of the image is then not that of component 0.
+  // A few files have fewer samples of brightness than of colour: component 0 is then smaller than the image.
   for (int c = 1; c < components; ++c)
     if (widths[c] > widths[0] || heights[c] > heights[0]) return {};
   return JpegSize{heights[0], widths[0], components};

@@ -29,9 +29,9 @@ struct Taps {
   void end_output() { ends.push_back(at.size()); }
 };
 
-// Whether x and the result of the map of an axis lie in memory with that axis outermost and the others behind it in
-// cyclic order, (d2, ..., dN, n, c, d1), or in C order. In the former all loops have long rows, and the next axis gets
-// outermost by the transposition of a matrix.
+// The memory orders of x and of the result when an axis of (n, c, d1, ..., dN) is mapped, here d2: cyclic order,
+// (d2, ..., dN, n, c, d1), which begins with this axis, or else C order. In cyclic order all loops have long rows, and
+// the transposition of a matrix puts the next axis first.
 struct ResamplingOrder {
   bool cyclic_x = false, cyclic_y = false;
 };

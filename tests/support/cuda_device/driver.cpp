@@ -28,7 +28,6 @@ constexpr int kMaxSharedBytes = 48 * 1024;  // limit without cuFuncSetAttribute
 #undef CATENA_ADDRESS
 };
 
-void require_device(cu_device device) { require(device >= 0 && device < kDevices, cu_error_invalid_device); }
 void require_pointer(const void* p) { require(p != nullptr, cu_error_invalid_value); }
 
 // The number of processors is small, so that every block processes several parts of the work, unless

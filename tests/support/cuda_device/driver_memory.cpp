@@ -79,9 +79,10 @@ cu_result cuMemFree_v2(cu_deviceptr address) {
             cu_error_invalid_value);
     require_safe_call();
     record_synchronisation(Entry::cuMemFree_v2);
+    const Allocation::Kind kind = a->kind;  // the wait may release the lock, and another thread may free the memory
     wait_for_all(runtime().contexts[static_cast<std::size_t>(a->device)], lock);
     leave_pool(pointer(address));
-    require(free_memory(pointer(address), a->kind), cu_error_invalid_value);
+    require(free_memory(pointer(address), kind), cu_error_invalid_value);
   });
 }
 

@@ -1,6 +1,6 @@
 // Entry points for stream-ordered allocation, its pools, and managed memory.
-#include <cstdint>
 #include <memory>
+#include <utility>
 
 #include <catena/tests/support/cuda_device/exports.h>
 #include <catena/tests/support/cuda_device/graph.h>
@@ -11,8 +11,6 @@ using namespace cuda_device;
 using namespace nd::cuda::api;
 
 namespace {
-
-constexpr unsigned char kFresh = 0xCD;
 
 std::byte* pointer(cu_deviceptr address) { return reinterpret_cast<std::byte*>(address); }
 
@@ -54,27 +52,25 @@ void require_managed(cu_deviceptr address, std::size_t bytes, cu_memory_location
   const Allocation* a = find_allocation(pointer(address), bytes);
   require(a != nullptr && a->kind == Allocation::Kind::managed && bytes > 0, cu_error_invalid_value);
   require(location.type == cu_location_host || location.type == cu_location_device, cu_error_invalid_value);
-  require(location.type == cu_location_host || (location.id >= 0 && location.id < kDevices), cu_error_invalid_device);
+  if (location.type == cu_location_device) require_device(location.id);
+}
+
+// The current pool of a device is its default pool, because nothing sets another.
+void get_pool(cu_memory_pool* pool, cu_device device) {
+  require(pool != nullptr, cu_error_invalid_value);
+  require_device(device);
+  *pool = default_pool(device).get();
 }
 
 }  // namespace
 
 // ---- pools --------------------------------------------------------------------------------------
 cu_result cuDeviceGetDefaultMemPool(cu_memory_pool* pool, cu_device device) {
-  return basic_call(Entry::cuDeviceGetDefaultMemPool, [&] {
-    require(pool != nullptr, cu_error_invalid_value);
-    require(device >= 0 && device < kDevices, cu_error_invalid_device);
-    *pool = default_pool(device).get();
-  });
+  return basic_call(Entry::cuDeviceGetDefaultMemPool, [&] { get_pool(pool, device); });
 }
 
-// The current pool is the default one, because nothing sets another.
 cu_result cuDeviceGetMemPool(cu_memory_pool* pool, cu_device device) {
-  return basic_call(Entry::cuDeviceGetMemPool, [&] {
-    require(pool != nullptr, cu_error_invalid_value);
-    require(device >= 0 && device < kDevices, cu_error_invalid_device);
-    *pool = default_pool(device).get();
-  });
+  return basic_call(Entry::cuDeviceGetMemPool, [&] { get_pool(pool, device); });
 }
 
 cu_result cuMemPoolCreate(cu_memory_pool* pool, const cu_memory_pool_properties* properties) {
@@ -83,7 +79,7 @@ cu_result cuMemPoolCreate(cu_memory_pool* pool, const cu_memory_pool_properties*
     require(properties->allocation_type == cu_memory_allocation_pinned &&
                 properties->location.type == cu_location_device && properties->handle_types == 0,
             cu_error_invalid_value);
-    require(properties->location.id >= 0 && properties->location.id < kDevices, cu_error_invalid_device);
+    require_device(properties->location.id);
     auto made = std::make_shared<CUmemPoolHandle_st>();
     made->device = properties->location.id;
     *pool = runtime().pools.add(std::move(made));
@@ -157,7 +153,7 @@ cu_result cuMemAllocManaged(cu_deviceptr* address, std::size_t bytes, unsigned f
   });
 }
 
-// The memory is in one place, so that these only check their arguments.
+// Managed memory is in one place, so that these two functions only check their arguments.
 cu_result cuMemPrefetchAsync_v2(cu_deviceptr address, std::size_t bytes, cu_memory_location to, unsigned flags,
                                 cu_stream handle) {
   return context_call(Entry::cuMemPrefetchAsync_v2, [&](CUctx_st& context, Lock&) {

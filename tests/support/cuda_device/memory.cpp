@@ -30,7 +30,7 @@ constexpr std::size_t kAlignment = 512, kGap = 256;  // the gap follows every al
 constexpr std::size_t kDefaultTotal = std::size_t(3) << 30;
 // Freed memory keeps its filling up to this total size; older memory is returned to the system.
 constexpr std::size_t kFilledAfterFree = std::size_t(64) << 20;
-constexpr int kFresh = 0xCD, kFreed = 0xDD;
+constexpr int kFreed = 0xDD;
 constexpr std::size_t kPage = 4096;
 
 std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }

@@ -15,6 +15,7 @@
 namespace cuda_device {
 
 inline constexpr int kDevices = 2;
+inline constexpr unsigned char kFresh = 0xCD;  // fills new memory
 
 struct Allocation {
   // managed: accessible to the host and to all devices; global: a variable of a module, in the module's memory
@@ -42,7 +43,7 @@ void add_global(int device, void* data, std::size_t bytes);
 // may use it.
 bool free_memory(void* data, Allocation::Kind kind);
 
-// Returns the allocation in use (device, pinned or global) that contains all bytes; null if there is none.
+// Returns the allocation in use, of any kind, that contains all bytes; null if there is none.
 const Allocation* find_allocation(const void* data, std::size_t bytes);
 // True if the address is in a range of device memory, or of pinned and managed memory.
 bool is_reserved(const void* address);

@@ -30,7 +30,7 @@ const PoolPtr& default_pool(int device);
 std::byte* allocate_from_pool(const PoolPtr& pool, std::size_t bytes);  // null: no memory
 // True if a block of a pool begins there.
 bool is_of_pool(const void* data);
-// The block goes back to its pool. Has no effect for other memory.
+// Returns a block to its pool. Has no effect for other memory.
 void leave_pool(const void* data);
 // The effect of a synchronization: all pools return the memory above their thresholds.
 void trim_pools();

@@ -92,7 +92,7 @@ nccl_result add(ncclComm* comm, const Request& r, std::size_t read, std::size_t 
   return nccl_success;
 }
 
-// Nonblocking: returns before all ranks have come.
+// Returns before all ranks have come unless `blocking`.
 nccl_result make(nccl_comm* comm, int size, const nccl_unique_id& id, int rank, bool blocking) {
   if (size < 1 || rank < 0 || rank >= size) return nccl_invalid_argument;
   nccl_result status = nccl_success;

@@ -81,12 +81,12 @@ struct Rank::State {
   CUstream_st* last_stream = nullptr;  // of the last call
   bool was_called = false;
 
-  // Numbers of what was begun. Calls of a communicator are executed one after the other.
+  // Numbers of begun collectives and messages. Calls of a communicator are executed one after the other.
   std::uint64_t collectives = 0;
   std::vector<std::uint64_t> sent, received;  // by rank
 };
 
-// ---- who takes part -----------------------------------------------------------------------------
+// ---- members ------------------------------------------------------------------------------------
 nccl_result Rank::State::join() {
   const auto n = static_cast<std::size_t>(size);
   others.assign(n, -1);
@@ -203,8 +203,8 @@ bool Rank::State::is_ready(const std::vector<std::pair<int, std::string>>& files
 // ---- calls --------------------------------------------------------------------------------------
 namespace {
 
-// A collective, or messages that are under way together. The members of State that it changes are those of the work in
-// execution, which belongs to one thread.
+// A collective, or messages that are under way together. It changes only those members of State that belong to the work
+// in execution, which is in one thread.
 class Exchange {
  public:
   Exchange(std::shared_ptr<Rank::State> state, std::vector<Request> calls)
@@ -308,7 +308,6 @@ Rank::Rank(const std::string& id, int size, int rank, nccl_result& status)
   status = state_->join();
 }
 
-int Rank::size() const noexcept { return state_->size; }
 nccl_result Rank::status() const { return state_->status(); }
 void Rank::abort() const { state_->abort(); }
 

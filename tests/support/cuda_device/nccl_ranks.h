@@ -1,9 +1,9 @@
-// Communicators of ncclCommInitRank: ranks that may be in different processes of one machine. They exchange files of a
-// folder that has the name of the communicator: what a rank contributes to a collective, and messages. Every rank holds
-// a lock on a file of its own, which the system releases when the process ends, however it ends.
+// Communicators of ncclCommInitRank: ranks that may be in different processes of one machine. They exchange files in a
+// folder that has the name of the communicator: their parts of collectives, and messages. Every rank holds a lock on a
+// file of its own, which the system releases when the process ends, however it ends.
 //
 // As on a real device, work that waits for a rank that has ended goes on waiting until the communicator is aborted;
-// ncclCommGetAsyncError tells of it. A call in which the ranks differ has no effect and is such an error, too.
+// ncclCommGetAsyncError returns an error. A call in which the ranks differ has no effect and is such an error, too.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -21,10 +21,10 @@ class Rank {
  public:
   struct State;
 
-  // Takes part as `rank` of `size`. `status` is ncclSuccess, or why that is impossible: another one has this number.
+  // Takes part as `rank` of `size`. `status` becomes ncclSuccess, ncclInvalidUsage if another rank has this number, or
+  // ncclSystemError if its file cannot be made.
   Rank(const std::string& id, int size, int rank, nd::cuda::api::nccl_result& status);
 
-  int size() const noexcept;
   // ncclInProgress until all ranks have come; then the first failure of the communicator, or ncclSuccess.
   nd::cuda::api::nccl_result status() const;
   // Submits the calls of a group, all of this rank, to their streams. Messages of one stream are under way together.
@@ -33,7 +33,8 @@ class Rank {
   void abort() const;
 
  private:
-  std::shared_ptr<State> state_;  // also of the work on streams and in graphs; the last one leaves the communicator
+  // Shared with work on streams and in graphs. The rank leaves the communicator when nothing refers to the state.
+  std::shared_ptr<State> state_;
 };
 
 // Removes the files of communicators all of whose ranks have ended without leaving them.

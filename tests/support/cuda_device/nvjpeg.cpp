@@ -61,7 +61,7 @@ Objects<nvjpegJpegState>& states() {
   return objects;
 }
 
-// Nothing for a file that is damaged.
+// Returns nothing for a file that is damaged or of another format.
 std::optional<catena::Image> decoded(const unsigned char* data, std::size_t bytes) {
   const std::string_view file(reinterpret_cast<const char*>(data), bytes);
   try {

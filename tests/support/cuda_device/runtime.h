@@ -52,6 +52,10 @@ struct CUevent_st {
 
 namespace cuda_device {
 
+inline void require_device(int device) {
+  require(device >= 0 && device < kDevices, nd::cuda::api::cu_error_invalid_device);
+}
+
 // The handles in use. The address of a released handle is not reused soon, so that its use is detected.
 template <class T> class Handles {
  public:

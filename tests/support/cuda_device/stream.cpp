@@ -197,10 +197,10 @@ void execute(const Mark& mark, Lock& lock, std::uint64_t limit, bool may_wait) {
   close_memory();
 }
 
-// ---- work that others wait for -------------------------------------------------------------------
-// A program may wait for a host function without a call of the driver, and other ranks for the part of this one; a real
-// device reaches the work eventually. If no call has led to its execution after this time, a background thread executes
-// it.
+// ---- work that others wait for ------------------------------------------------------------------
+// A program may wait for a host function without a call of the driver, and other ranks may wait for the part of this
+// rank; a real device reaches the work eventually. If no call has led to its execution after this time, a background
+// thread executes it.
 constexpr std::chrono::milliseconds kPatience{200}, kPatienceOfRanks{20};
 
 struct Waiting {

@@ -1,7 +1,7 @@
 // Streams with lazy execution: submitted work stays in its queue until a call needs it, and then only this work and its
 // dependencies are executed. Work that a program does not order therefore runs in an unexpected order.
 //
-// CATENA_SOFTWARE_CUDA_STREAMS=eager executes all work at once that waits for no other rank, for debugging.
+// CATENA_SOFTWARE_CUDA_STREAMS=eager executes work at once unless it waits for other ranks, for debugging.
 //
 // Thread safety: all functions are called under the runtime's lock, which is released while host functions run.
 #pragma once
@@ -121,7 +121,7 @@ Point end_of(const StreamPtr& stream);
 
 // Executes the work that must precede a mark.
 void execute_until(const Mark& mark, Lock& lock);
-// Executes one item of the work that must precede a mark, unless that waits for other ranks.
+// Executes one item of the work that must precede a mark, unless the item waits for other ranks or another thread.
 void execute_some(const Mark& mark, Lock& lock);
 // Makes the host wait for a point; all work before the point is then known to the host.
 void wait_for(const Point& point, Lock& lock);
