@@ -1,4 +1,7 @@
-#include <cstring>
+#include <array>
+#include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include <catena/kernels/nn/normalization.h>
 #include <catena/kernels/registry/multiarch.h>
@@ -37,19 +40,29 @@ struct Totals {
   double first = 0, second = 0;
 };
 
+// Lanes are added and dropped by instructions on vectors: vectors that are stored as elements, or loaded from them,
+// would wait for the stores.
+template <class T, std::size_t... I> ND_FN T sum_of_lanes(const Vector<T>& v, std::index_sequence<I...>) {
+  const auto half = __builtin_shufflevector(v, v, int(I)...) + __builtin_shufflevector(v, v, int(I + sizeof...(I))...);
+  if constexpr (sizeof...(I) == 4) return (half[0] + half[2]) + (half[1] + half[3]);
+  else return half[0] + half[1];
+}
 template <class T> ND_FN T sum_of_lanes(const Vector<T>& v) {
-  T lane[kWidth<T>];
-  memcpy(lane, &v, sizeof(v));
-  for (std::int64_t half = kWidth<T> / 2; half > 0; half /= 2)
-    for (std::int64_t l = 0; l < half; ++l) lane[l] += lane[l + half];
-  return lane[0];
+  return sum_of_lanes<T>(v, std::make_index_sequence<std::size_t(kWidth<T> / 2)>());
 }
 // Sets the lanes before `from` to 0.
 template <class T> ND_FN void drop(Vector<T>& v, std::int64_t from) {
-  T lane[kWidth<T>];
-  memcpy(lane, &v, sizeof(v));
-  for (std::int64_t l = 0; l < kWidth<T>; ++l) lane[l] = l >= from ? lane[l] : T(0);
-  memcpy(&v, lane, sizeof(v));
+  using Bits = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  static constexpr std::int64_t w = kWidth<T>;
+  static constexpr auto kMasks = [] {
+    std::array<Bits, std::size_t(2 * w)> masks{};
+    for (std::size_t l = std::size_t(w); l < masks.size(); ++l) masks[l] = -1;
+    return masks;
+  }();
+  typedef Bits Mask __attribute__((vector_size(32)));
+  typedef Bits Anywhere __attribute__((vector_size(32), aligned(alignof(Bits)), may_alias));
+  const Mask mask = *reinterpret_cast<const Anywhere*>(kMasks.data() + (w - from));
+  v = (Vector<T>)((Mask)v & mask);
 }
 
 // Calls terms.add(i, sums), which adds the terms of a vector of elements from element i on, for n elements from `begin`
