@@ -28,7 +28,7 @@ set(folders
   "ndarray/testing|kernels/base ndarray/core ndarray/routines|ndarray/device ndarray/memory"
   "ndarray/user_kernel|kernels kernels/lists kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines|kernels/device"
   "ndarray/sparse|kernels/base kernels/registry ndarray/core ndarray/device ndarray/engine ndarray/routines|kernels/formats ndarray/user_kernel ndarray/cuda/vendor"
-  "ndarray/cpu|kernels kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/user_kernel|kernels/device kernels/formats ndarray/compile ndarray/cuda/compiler"
+  "ndarray/cpu|kernels kernels/base kernels/registry ndarray/core ndarray/device ndarray/memory ndarray/user_kernel|kernels/device kernels/nn kernels/formats ndarray/compile ndarray/cuda/compiler"
   "ndarray/cuda/api||"
   "ndarray/cuda/runtime|kernels/base ndarray/core ndarray/device ndarray/memory ndarray/cuda/api|ndarray/cuda/compiler"
   "ndarray/cuda/compiler|kernels/base kernels/device kernels/registry ndarray/compile ndarray/cuda/runtime|kernels/formats"

@@ -10,6 +10,7 @@
 #include <catena/autograd/ndarray_backend/cpu_extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/device_extension.h>
+#include <catena/autograd/ndarray_backend/group_normalization_extension.h>
 #include <catena/autograd/ndarray_backend/linalg_extension.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/product_extension.h>
@@ -133,6 +134,8 @@ void* NdarrayBackend::find_extension(std::string_view name, Device device) {
   }
   if (name == AttentionExtension::kName)
     return device.kind == Device::Kind::cpu ? &cpu_attention_extension() : &cuda_attention_extension();
+  if (name == GroupNormalizationExtension::kName)
+    return device.kind == Device::Kind::cpu ? &cpu_group_normalization_extension() : nullptr;
   if (name == ProductExtension::kName) return device.kind == Device::Kind::cuda ? &cuda_product_extension() : nullptr;
   if (name == QuantizedProductExtension::kName)
     return device.kind == Device::Kind::cpu ? &cpu_quantized_product_extension() : nullptr;

@@ -95,9 +95,11 @@ Ready group_norm(const Parameters& p) {
       p, {{{p.at("batch"), c, size, size}, -3, 3}, {{c}, 0.5, 1.5}, {{c}}},
       [groups = int(p.at("groups"))](const Variables& x) { return nn::group_normalization(x[0], groups, x[1], x[2]); });
 }
+// A group has two elements at least: PyTorch refuses an only one.
 Parameters images_in_groups(Draw& draw) {
   const std::int64_t groups = draw.one_of({1, 2, 4, 8, 32}), channels = groups * draw.length(1, 64);
-  const std::int64_t size = draw.length(1, 56), most = draw.at_most(1 << 26) / (channels * size * size);
+  const std::int64_t size = draw.length(channels > groups ? 1 : 2, 56),
+                     most = draw.at_most(1 << 26) / (channels * size * size);
   return {{"batch", draw.length(1, most < 64 ? (most < 1 ? 1 : most) : 64)},
           {"channels", channels},
           {"groups", groups},

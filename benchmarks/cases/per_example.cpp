@@ -52,11 +52,18 @@ template <class Net, bool by_rules> Ready per_example(const Parameters& p) {
 const Parameters mlp{{"batch", 64}, {"units", 256}, {"sets", 2}}, tiny_mlp{{"batch", 3}, {"units", 5}};
 const Parameters cnn{{"batch", 64}, {"sets", 2}}, tiny_cnn{{"batch", 2}};
 
+// The gradients of all examples have `most` elements.
+Parameters batches(Draw& draw) { return {{"batch", draw.length(1, 256)}, {"sets", 1}}; }
+Parameters batches_and_units(Draw& draw) {
+  const std::int64_t units = draw.length(16, 1024), most = draw.at_most(1 << 26) / (units * (784 + units));
+  return {{"batch", draw.length(1, most < 1 ? 1 : most < 256 ? most : 256)}, {"units", units}, {"sets", 1}};
+}
+
 const Cases cases{
-    {"per_example/mlp", mlp, tiny_mlp, per_example<MLP, true>},
-    {"per_example/mlp_vmap", mlp, tiny_mlp, per_example<MLP, false>},
-    {"per_example/cnn", cnn, tiny_cnn, per_example<SmallCNN, true>},
-    {"per_example/cnn_vmap", cnn, tiny_cnn, per_example<SmallCNN, false>},
+    {"per_example/mlp", mlp, tiny_mlp, per_example<MLP, true>, batches_and_units},
+    {"per_example/mlp_vmap", mlp, tiny_mlp, per_example<MLP, false>, batches_and_units},
+    {"per_example/cnn", cnn, tiny_cnn, per_example<SmallCNN, true>, batches},
+    {"per_example/cnn_vmap", cnn, tiny_cnn, per_example<SmallCNN, false>, batches},
 };
 
 }  // namespace

@@ -41,6 +41,7 @@ BARS = {
     "per_example/mlp": {"torch": 1},
     "per_example/mlp_vmap": {"torch": 1},
     "per_example/cnn": {"torch": 1},
+    "per_example/cnn_vmap": {"torch": 1},
     "recurrent/lstm": {"torch": 1.5},
     "recurrent/gru": {"torch": 1.5},
     "recurrent/lstm_cells": {"torch": 2},

@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/group_normalization_extension.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/composed.h>
@@ -17,6 +18,7 @@ using autograd::Arrays;
 using autograd::Dims;
 using autograd::Dtype;
 using autograd::FunctionNode;
+using autograd::GroupNormalizationExtension;
 using autograd::Operand;
 using autograd::Shape;
 using autograd::Targets;
@@ -120,6 +122,7 @@ class RowNormalization final : public FunctionNode, public autograd::internal::H
     retain_inputs({0, 1});
     const RowLayout l = layout_of(in[0].shape(), in[1].shape());
     const Array x = autograd::reshape(in[0], l.shape);
+    if (auto* const groups = whole_groups(x)) return {normalized_groups(*groups, x, in)};
     const Operand operands[] = {
         x, origin_of(x, l), autograd::reshape(in[1], l.kept), autograd::reshape(in[2], l.kept), inside_, outside_};
     Arrays result = autograd::row_wise(catena::kernels::layer_norm_fwd, operands, l.axes);
@@ -145,6 +148,33 @@ class RowNormalization final : public FunctionNode, public autograd::internal::H
     return first;
   }
 
+  // The kernels for whole groups, null where rows are faster. x has the shape of its layout.
+  GroupNormalizationExtension* whole_groups(const Array& x) const {
+    if (groups_ == 0) return nullptr;
+    auto* const kernels = x.backend().extension<GroupNormalizationExtension>(x.device());
+    return kernels != nullptr && kernels->takes(x) ? kernels : nullptr;
+  }
+  // The parameter in the dtype of the computation.
+  static Array for_groups(const Array& parameter, const Array& x) {
+    return autograd::contiguous(autograd::astype(parameter, catena::compute_dtype(x.dtype())));
+  }
+  Array normalized_groups(GroupNormalizationExtension& kernels, const Array& x, const Arrays& in) {
+    const Array rows = autograd::contiguous(x), y = autograd::empty_like(rows);
+    center_ = x.backend().empty({x.shape(0), x.shape(1), 1, 1}, catena::compute_dtype(x.dtype()), x.device());
+    scale_ = autograd::empty_like(center_);
+    kernels.forward(rows, for_groups(in[1], x), for_groups(in[2], x), inside_, y, center_, scale_);
+    return autograd::reshape(y, in[0].shape());
+  }
+  // The gradients of x, gamma and beta.
+  Arrays group_gradients(GroupNormalizationExtension& kernels, const Array& x, const Array& gy,
+                         const Array& gamma) const {
+    const Array rows = autograd::contiguous(x), weights = for_groups(gamma, x), gx = autograd::empty_like(rows),
+                ggamma = autograd::empty_like(weights), gbeta = autograd::empty_like(weights);
+    kernels.backward(rows, autograd::contiguous(autograd::astype(gy, x.dtype())), weights, center_, scale_, gx, ggamma,
+                     gbeta);
+    return {gx, ggamma, gbeta};
+  }
+
   // The axes over which the gradients of the parameters of groups are summed first. If a channel has few positions,
   // these are the images, because a loop over images has long rows: all channels of a group.
   static Dims first_sums(const RowLayout& l) {
@@ -155,14 +185,18 @@ class RowNormalization final : public FunctionNode, public autograd::internal::H
   Variables fused(const Targets& targets, const Variable& x_given, const Variable& gamma, const Variable& gy_given,
                   const RowLayout& l) const {
     const Array x = autograd::reshape(x_given.data(), l.shape), gy = autograd::reshape(gy_given.data(), l.shape);
-    const Array origin = origin_of(x, l);
-    const Operand operands[] = {x, gy, origin, autograd::reshape(gamma.data(), l.kept), center_, scale_, outside_};
     const auto of_x = [&](const Array& a) {
       return constant_variable(autograd::astype(autograd::reshape(a, x_given.shape()), x_given.dtype()));
     };
     const auto of_parameter = [&](const Array& a) {
       return constant_variable(autograd::reshape(autograd::astype(a, gamma.dtype()), gamma.shape()));
     };
+    if (auto* const groups = whole_groups(x)) {
+      const Arrays g = group_gradients(*groups, x, gy, gamma.data());
+      return {of_x(g[0]), of_parameter(g[1]), of_parameter(g[2])};
+    }
+    const Array origin = origin_of(x, l);
+    const Operand operands[] = {x, gy, origin, autograd::reshape(gamma.data(), l.kept), center_, scale_, outside_};
     if (groups_ == 0 && is_any_parameter(targets)) {
       const Operand of_gamma[] = {x, gy, origin, center_, scale_}, of_beta[] = {gy};
       const autograd::SumOverRows sums[] = {{&catena::kernels::layer_norm_ggamma, of_gamma}, {nullptr, of_beta}};

@@ -9,7 +9,7 @@ def parameters(x, n, seed=1):
 
 
 def cases(writer):
-    for shape, groups in (((2, 4), 2), ((2, 6, 3), 3), ((2, 4, 2, 3), 1), ((1, 4, 2, 2, 2), 4)):
+    for shape, groups in (((2, 4), 2), ((2, 6, 3), 3), ((2, 4, 2, 3), 1), ((1, 4, 2, 2, 2), 4), ((2, 6, 17), 3)):
         writer.add('group_normalization', lambda x, gamma, beta, groups, eps: F.group_norm(x, groups, gamma, beta, eps),
                    parameters(spread(shape), shape[1]), dict(groups=groups, eps=1e-3))
     writer.add('group_normalization', lambda x, groups, eps: F.group_norm(x, groups, eps=eps),

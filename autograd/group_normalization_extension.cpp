@@ -1,0 +1,7 @@
+#include <catena/autograd/group_normalization_extension.h>
+
+namespace autograd {
+
+GroupNormalizationExtension::~GroupNormalizationExtension() = default;
+
+}  // namespace autograd
