@@ -1,7 +1,7 @@
 // Normalization of groups of channels: a pass over a group for its statistics and one that writes, with the formulas of
 // kernels/nn/normalization.h. A channel has one gamma and one beta for all of its positions, which therefore stay in
-// registers, and the gradient needs only two sums per channel; row-wise kernels, which know rows and elements, would
-// read parameters and keep sums for every element.
+// registers, and the gradient needs only two sums per channel. Row-wise kernels have no channels: they would read
+// parameters and keep sums for every element.
 #pragma once
 
 #include <catena/kernels/base/array_header.h>
