@@ -66,12 +66,14 @@ if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
 
+# One more than cores: some entries wait for limits of time and for other processes.
+jobs=$(($(nproc 2>/dev/null || echo 2) + 1))
 counts=build/$preset/tests/software_cuda_ptx/counts
 status=0
 for arch in ${archs//,/ }; do
   rm -f "$counts"/*
   CATENA_SOFTWARE_CUDA_PTX_ARCH=$arch ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    -j "$(nproc 2>/dev/null || echo 2)" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"} || status=$?
+    -j "$jobs" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"} || status=$?
   bash tests/ptx_counts.sh "$counts" "compute_$arch"
 done
 exit "$status"
