@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [--quick] [<ctest arguments>...]
+# bash tests/run.sh [--device cpu|cuda] [--preset <name>] [--arch <numbers>] [--perturb] [--quick | --sample] [<ctest arguments>...]
 #
 # Sets up, builds and runs every test; the output ends with ctest's summary. For example:
 #   bash tests/run.sh                            all tests that need no GPU
 #   bash tests/run.sh --quick                    all but <entry>.cuda, kernels compiled as C++, where <entry>.ptx has the same cases
+#   bash tests/run.sh --sample                   of what other entries show in another way a sample, which is another one every day
 #   bash tests/run.sh --device cuda              all tests, on cuda:0 where a test can choose
 #   bash tests/run.sh --preset asan-ubsan        the same under the sanitizers
 #   bash tests/run.sh -R ndarray/ -V             those whose name matches, with their output
@@ -26,8 +27,9 @@ while [ $# -gt 0 ]; do
     --arch) archs=${2:?--arch needs numbers such as 75,121}; shift 2 ;;
     --arch=*) archs=${1#*=}; shift ;;
     --quick) quick=yes; shift ;;
+    --sample) CATENA_TEST_SAMPLE=${CATENA_TEST_SAMPLE:-$(($(date +%s) / 86400))}; shift ;;
     --perturb) export CATENA_SOFTWARE_CUDA_PTX_PERTURB=1 CATENA_SOFTWARE_CUDA_ORDER=descending; shift ;;
-    -h | --help) sed -n '2,12s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
+    -h | --help) sed -n '2,13s/^# \{0,1\}//p' tests/run.sh; exit 0 ;;
     *) arguments+=("$1"); shift ;;
   esac
 done
@@ -37,12 +39,23 @@ case "$device" in
   *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
 esac
 if [ "$quick" = yes ]; then left_out+=(repeated); fi
-labels=()
-if [ ${#left_out[@]} -gt 0 ]; then labels=(-LE "^($(IFS='|'; echo "${left_out[*]}"))\$"); fi
 # A value made for another machine halves the speed of matrix products.
 unset OPENBLAS_CORETYPE
 
 bash cmake/build.sh "$preset"
+
+# Of the entries repeated_<k> a sample has one k; tests read the number, too.
+if [ -n "${CATENA_TEST_SAMPLE:-}" ]; then
+  export CATENA_TEST_SAMPLE
+  echo "tests/run.sh: sample $CATENA_TEST_SAMPLE (CATENA_TEST_SAMPLE=$CATENA_TEST_SAMPLE takes the same)"
+  parts=$(ctest --test-dir "build/$preset" --print-labels | grep -c '^ *repeated_[0-9]' || true)
+  for ((k = 0; k < parts; ++k)); do
+    if [ "$k" -ne $((CATENA_TEST_SAMPLE % parts)) ]; then left_out+=("repeated_$k"); fi
+  done
+  left_out+=(repeated_locale)
+fi
+labels=()
+if [ ${#left_out[@]} -gt 0 ]; then labels=(-LE "^($(IFS='|'; echo "${left_out[*]}"))\$"); fi
 
 # Thousands of small files are written and replaced: in memory, where 4 GB of it are free, because a disk makes each one wait.
 if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail -1 || echo 0)" -gt 4000000 ] &&
@@ -53,12 +66,14 @@ if [ -z "${TMPDIR:-}" ] && [ "$(df -k --output=avail /dev/shm 2>/dev/null | tail
   trap 'rm -rf "$TMPDIR"' EXIT
 fi
 
+# One more than cores: some entries wait for limits of time and for other processes.
+jobs=$(($(nproc 2>/dev/null || echo 2) + 1))
 counts=build/$preset/tests/software_cuda_ptx/counts
 status=0
 for arch in ${archs//,/ }; do
   rm -f "$counts"/*
   CATENA_SOFTWARE_CUDA_PTX_ARCH=$arch ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    -j "$(nproc 2>/dev/null || echo 2)" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"} || status=$?
+    -j "$jobs" ${labels[@]+"${labels[@]}"} ${arguments[@]+"${arguments[@]}"} || status=$?
   bash tests/ptx_counts.sh "$counts" "compute_$arch"
 done
 exit "$status"

@@ -1,7 +1,7 @@
 // Every registered (kernel, loop) pair, every form of generated kernels and every kernel of the structural calls is
 // compiled by the real compiler for sm_90. For sm_80 and the newest architecture that it knows, one loop of each body
-// and one dtype of each form is compiled, which changes from day to day (see for_architecture). Needs no GPU and no
-// driver.
+// and one dtype of each form is compiled, which changes from day to day (see for_architecture). With CATENA_TEST_SAMPLE
+// fewer are compiled. Needs no GPU and no driver.
 //
 // Compilations are remembered between runs (compile_records.h). With CATENA_TEST_SHARD=<k>/<n> the suite all_kernels is
 // about every nth batch of kernels only: the ctest entries cuda/nvrtc_<k> run side by side, and cuda/nvrtc behind them
@@ -221,27 +221,30 @@ std::vector<int> architectures() {
   return all;
 }
 
-// CATENA_TEST_NVRTC_SEED, or the number of the day.
+std::string_view variable(const char* name) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? text : "";
+}
+
+// CATENA_TEST_NVRTC_SEED, CATENA_TEST_SAMPLE, or the number of the day.
 std::uint64_t sample_seed() {
   static const std::uint64_t seed = [] {
-    const char* text = std::getenv("CATENA_TEST_NVRTC_SEED");
-    const std::uint64_t chosen =
-        text != nullptr && *text != '\0' ? std::stoull(text) : std::uint64_t(std::time(nullptr)) / 86400;
-    std::cout << "sample of the other architectures: CATENA_TEST_NVRTC_SEED=" << chosen << "\n";
+    std::uint64_t chosen = std::uint64_t(std::time(nullptr)) / 86400;
+    for (const char* name : {"CATENA_TEST_SAMPLE", "CATENA_TEST_NVRTC_SEED"})
+      if (const std::string_view text = variable(name); !text.empty()) chosen = std::stoull(std::string(text));
+    std::cout << "sample of the architectures: CATENA_TEST_NVRTC_SEED=" << chosen << "\n";
     return chosen;
   }();
   return seed;
 }
 
-// The jobs to compile for an architecture: all for sm_90, and for the others one job of each group with the same body
-// (the first word of `pair`) and the same form; of strided elementwise loops one of all bodies, because these are also
-// compiled in the contiguous form. The texts have no code for single architectures but a few instructions in
-// kernels/device, which every member of a group shares; members differ in dtypes and layouts. The use of registers
-// depends on these and on the architecture: the seed chooses other members every day, so that a kernel that spills on
-// one architecture only is found after some runs. CATENA_TEST_ALL_ARCHITECTURES=1 compiles all jobs for all of them.
-std::vector<Job> for_architecture(const std::vector<Job>& jobs, int arch) {
-  const char* all = std::getenv("CATENA_TEST_ALL_ARCHITECTURES");
-  if (arch == kArchitecture || (all != nullptr && std::string_view(all) == "1")) return jobs;
+// Whether each job of a list is compiled by another test, too: cuda/ptx_loops executes the PTX of every registered
+// pair, for sm_90. The code of the architecture, and with it what a kernel spills, is made here alone.
+enum class Elsewhere { no, executed };
+
+// One job of each group with the same body (the first word of `pair`) and the same form; of strided elementwise loops
+// one of all bodies, because these are also compiled in the contiguous form. The seed chooses other members every day.
+std::vector<Job> one_of_each(const std::vector<Job>& jobs, int arch) {
   std::map<std::string, std::vector<const Job*>> groups;
   for (const Job& job : jobs) {
     const std::string body = job.form == name_of(Form::strided) ? "" : job.pair.substr(0, job.pair.find(' '));
@@ -253,8 +256,32 @@ std::vector<Job> for_architecture(const std::vector<Job>& jobs, int arch) {
   return chosen;
 }
 
-void compile_for_all(const std::vector<Job>& jobs, const char* what) {
-  for (const int arch : architectures()) compile_all(for_architecture(jobs, arch), arch, what);
+// Every third job of each form, and at least one. The seed chooses the first.
+std::vector<Job> third_of_each_form(const std::vector<Job>& jobs) {
+  std::map<std::string_view, std::size_t> count, seen;
+  for (const Job& job : jobs) ++count[job.form];
+  std::vector<Job> chosen;
+  for (const Job& job : jobs)
+    if (seen[job.form]++ % 3 == sample_seed() % std::min<std::size_t>(3, count[job.form])) chosen.push_back(job);
+  return chosen;
+}
+
+// The jobs to compile for an architecture: all for sm_90, and for the others one of each group. The texts have no code
+// for single architectures but a few instructions in kernels/device, which every member of a group shares; members
+// differ in dtypes and layouts. The use of registers depends on these and on the architecture: other members every day
+// find a kernel that spills on one architecture only after some runs. With CATENA_TEST_SAMPLE, jobs that are executed
+// elsewhere are sampled for sm_90, too, and of the others' groups a third is compiled.
+// CATENA_TEST_ALL_ARCHITECTURES=1 compiles all jobs for all of them.
+std::vector<Job> for_architecture(const std::vector<Job>& jobs, int arch, Elsewhere elsewhere) {
+  if (variable("CATENA_TEST_ALL_ARCHITECTURES") == "1") return jobs;
+  const bool fewer = !variable("CATENA_TEST_SAMPLE").empty();
+  if (arch == kArchitecture) return fewer && elsewhere == Elsewhere::executed ? one_of_each(jobs, arch) : jobs;
+  const std::vector<Job> chosen = one_of_each(jobs, arch);
+  return fewer ? third_of_each_form(chosen) : chosen;
+}
+
+void compile_for_all(const std::vector<Job>& jobs, const char* what, Elsewhere elsewhere = Elsewhere::no) {
+  for (const int arch : architectures()) compile_all(for_architecture(jobs, arch, elsewhere), arch, what);
 }
 
 }  // namespace
@@ -268,7 +295,7 @@ BOOST_AUTO_TEST_CASE(every_registered_pair_compiles) {
   std::cout << "registered (kernel, loop) pairs: " << registered << "\n";
   BOOST_CHECK_GT(registered, 0u);
   BOOST_CHECK_EQUAL(jobs.size(), registered);
-  compile_for_all(jobs, "registered pairs");
+  compile_for_all(jobs, "registered pairs", Elsewhere::executed);
   compile_for_all(more, "other forms, float32");
 }
 
