@@ -23,6 +23,9 @@ using catena::bound::has_large_factor;
 
 namespace {
 
+// The longest row that is transformed beside others although its length has a large prime factor.
+constexpr std::int64_t kLargestRaderRow = 1024;
+
 // Returns any exp(-2 pi i k / n) as the product of two numbers of tables of about sqrt(n) numbers.
 class Turns {
  public:
@@ -69,9 +72,11 @@ template <class T> std::int64_t first_length(std::int64_t n) {
   const bool is_smooth = !has_large_factor(n);
   return is_smooth || (n1 >= kFftLanes<T> / 2 && prime_factors(n).back() <= kLargestRader) ? n1 : 1;
 }
-// True for a length whose divisors do not fill the lanes.
+// True for a length whose divisors do not fill the lanes. Shorter ones are transformed beside other rows, which takes
+// the same time for one row as for all lanes, so only if Rader's algorithm needs no longer convolution.
 template <class T> bool uses_convolution(std::int64_t n) {
-  return 2 * n > kLeastLongFft && has_large_factor(n) && first_length<T>(n) == 1;
+  if (!has_large_factor(n) || first_length<T>(n) != 1 || 2 * n <= kLeastLongFft) return false;
+  return n > kLargestRaderRow || has_large_factor(prime_factors(n).back() - 1);
 }
 // The least length from `least` on of the form 2^a c with few small odd factors in c; long ones are multiples of 16, so
 // that their divisors fill the lanes.
@@ -120,7 +125,7 @@ template <class T> FftStages<T>::FftStages(std::int64_t length) : n(length) {
     if (radix > kLargestFftFactor) {
       of.rader = std::make_shared<const FftRader<T>>(radix);
       spare = std::max(spare, 4 * of.rader->convolution.n);
-    } else if (radix > 5 && radix != 8) {
+    } else if (radix % 2 != 0) {
       for (std::int64_t l = 0; l < radix; ++l) append(of.roots, turn(l, radix));
     }
     stages.push_back(std::move(of));
@@ -213,20 +218,31 @@ template <class T> void convolve(const FftPlan<T>& plan, const T* in, T* out, bo
   fft_products(a, plan.chirp.data(), out, n, false, inverse);
 }
 
-template <class T> void transform_long(const FftPlan<T>& plan, const T* in, T* out, bool inverse, T scale) {
-  constexpr std::int64_t lanes = kFftLanes<T>;
-  const std::int64_t columns = (plan.n2 + lanes - 1) / lanes, rest = (plan.n1 + lanes - 1) / lanes;
+// Both steps of a long transform: first(begin, end, between, scratch) for groups of lanes, then finish likewise.
+template <class T, class First, class Finish>
+void two_steps(const FftPlan<T>& plan, FftGroups groups, First first, Finish finish) {
   const Workspace between(static_cast<std::size_t>(2 * plan.n) * sizeof(T));
   const auto scratch_bytes = static_cast<std::size_t>(fft_scratch(plan)) * sizeof(T);
-  const std::int64_t grain = std::max<std::int64_t>(1, kFftGrain * columns / plan.n);
-  catena::parallel_for(columns, grain, [&](std::int64_t begin, std::int64_t end) {
+  const auto grain = [&](std::int64_t count) { return std::max<std::int64_t>(1, kFftGrain * count / plan.n); };
+  catena::parallel_for(groups.columns, grain(groups.columns), [&](std::int64_t begin, std::int64_t end) {
     const Workspace scratch(scratch_bytes);
-    fft_columns(plan, in, numbers_of<T>(between), begin, end, inverse, numbers_of<T>(scratch));
+    first(begin, end, numbers_of<T>(between), numbers_of<T>(scratch));
   });
-  catena::parallel_for(
-      rest, std::max<std::int64_t>(1, kFftGrain * rest / plan.n), [&](std::int64_t begin, std::int64_t end) {
-        const Workspace scratch(scratch_bytes);
-        fft_finish(plan, numbers_of<T>(between), out, begin, end, inverse, scale, numbers_of<T>(scratch));
+  catena::parallel_for(groups.finish, grain(groups.finish), [&](std::int64_t begin, std::int64_t end) {
+    const Workspace scratch(scratch_bytes);
+    finish(begin, end, numbers_of<T>(between), numbers_of<T>(scratch));
+  });
+}
+
+template <class T> void transform_long(const FftPlan<T>& plan, const T* in, T* out, bool inverse, T scale) {
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  two_steps(
+      plan, {(plan.n2 + lanes - 1) / lanes, (plan.n1 + lanes - 1) / lanes},
+      [&](std::int64_t begin, std::int64_t end, T* between, T* scratch) {
+        fft_columns(plan, in, between, begin, end, inverse, scratch);
+      },
+      [&](std::int64_t begin, std::int64_t end, T* between, T* scratch) {
+        fft_finish(plan, between, out, begin, end, inverse, scale, scratch);
       });
 }
 
@@ -292,12 +308,38 @@ template <class T> void join_halves(const FftPlan<T>& plan, const T* x, T* z) {
   }
 }
 
+// Rows of an odd length; false if the plan has no form for real numbers.
+template <class T>
+bool transform_odd(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale) {
+  const auto& stages = plan.second.stages;
+  if (plan.convolution || (!plan.is_long() && !stages.empty() && stages[0].rader)) return false;
+  const std::int64_t n = plan.n, from = inverse ? n + 1 : n, to = inverse ? n : n + 1;
+  if (plan.is_long()) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      two_steps(
+          plan, fft_real_groups(plan, inverse),
+          [&](std::int64_t begin, std::int64_t end, T* between, T* scratch) {
+            fft_real_columns(plan, in + r * from, between, begin, end, inverse, scratch);
+          },
+          [&](std::int64_t begin, std::int64_t end, T* between, T* scratch) {
+            fft_real_finish(plan, between, out + r * to, begin, end, inverse, scale, scratch);
+          });
+    return true;
+  }
+  const Workspace scratch(static_cast<std::size_t>(fft_scratch(plan)) * sizeof(T));
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  for (std::int64_t r = 0; r < rows; r += lanes)
+    fft_real_rows(plan, in + r * from, out + r * to, std::min(lanes, rows - r), inverse, scale, numbers_of<T>(scratch));
+  return true;
+}
+
 template <class T> void real_rows(const Fft& f, const FftPlan<T>& plan, std::int64_t begin, std::int64_t rows) {
   const bool forward = f.kind == FftKind::real_to_complex, even = f.n % 2 == 0;
   const std::int64_t n = f.n, half = n / 2 + 1, length = plan.n;
   const T scale = static_cast<T>(f.scale);
   const T* in = reinterpret_cast<const T*>(f.in) + begin * (forward ? n : 2 * half);
   T* out = reinterpret_cast<T*>(f.out) + begin * (forward ? 2 * half : n);
+  if (!even && transform_odd(plan, in, out, rows, !forward, scale)) return;
   const Workspace memory(static_cast<std::size_t>(4 * rows * length) * sizeof(T));
   T *const a = numbers_of<T>(memory), *const b = a + 2 * rows * length;
   if (forward) {

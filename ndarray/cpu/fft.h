@@ -28,7 +28,7 @@ template <class T> struct FftStages {
   struct Stage {
     std::int64_t radix;
     std::vector<T> twiddles;  // for each j < length / radix: w^j, w^2j, ... w^((radix - 1) j); real, imaginary part
-    std::vector<T> roots;     // exp(-2 pi i l / radix), for radices up to kLargestFftFactor without a formula
+    std::vector<T> roots;     // exp(-2 pi i l / radix), for odd radices up to kLargestFftFactor
     std::shared_ptr<const FftRader<T>> rader = nullptr;  // for larger radices
   };
   std::int64_t n = 1;
@@ -67,6 +67,22 @@ template <class T> struct FftPlan {
   std::size_t bytes() const noexcept;  // of the tables
 };
 
+// A vector of complex numbers: real parts, then imaginary parts.
+template <class T> struct Parts {
+  T* re;
+  T* im;
+};
+
+// s / kFftLanes transforms of one length in each lane, by the stages from `begin` on: number j of transform t is at
+// [s j + kFftLanes t]. `a` and `b` are exchanged so that the result is in `a`. `spare`: stages.spare numbers per lane.
+void fft_transform(const FftStages<float>& stages, std::size_t begin, std::int64_t length, std::int64_t s,
+                   Parts<float>& a, Parts<float>& b, float* spare);
+void fft_transform(const FftStages<double>& stages, std::size_t begin, std::int64_t length, std::int64_t s,
+                   Parts<double>& a, Parts<double>& b, double* spare);
+template <class T> void fft_transform(const FftStages<T>& stages, Parts<T>& a, Parts<T>& b, T* spare) {
+  fft_transform(stages, 0, stages.n, kFftLanes<T>, a, b, spare);
+}
+
 // Transforms up to kFftLanes rows of n complex numbers by a plan that is not long. `scratch` has
 // fft_scratch<T>(plan) numbers and is aligned to 64 bytes.
 template <class T> constexpr std::int64_t fft_scratch(const FftPlan<T>& plan) {
@@ -88,6 +104,31 @@ void fft_finish(const FftPlan<float>& plan, const float* between, float* out, st
                 bool inverse, float scale, float* scratch);
 void fft_finish(const FftPlan<double>& plan, const double* between, double* out, std::int64_t begin, std::int64_t end,
                 bool inverse, double scale, double* scratch);
+
+// The same for rows of an odd number n of real numbers, whose results are the n / 2 + 1 first ones, or, if `inverse`,
+// of n / 2 + 1 complex numbers, whose results are n real ones. Columns are those of fft_real_groups(plan, inverse).
+void fft_real_rows(const FftPlan<float>& plan, const float* in, float* out, std::int64_t rows, bool inverse,
+                   float scale, float* scratch);
+void fft_real_rows(const FftPlan<double>& plan, const double* in, double* out, std::int64_t rows, bool inverse,
+                   double scale, double* scratch);
+void fft_real_columns(const FftPlan<float>& plan, const float* in, float* between, std::int64_t begin, std::int64_t end,
+                      bool inverse, float* scratch);
+void fft_real_columns(const FftPlan<double>& plan, const double* in, double* between, std::int64_t begin,
+                      std::int64_t end, bool inverse, double* scratch);
+void fft_real_finish(const FftPlan<float>& plan, const float* between, float* out, std::int64_t begin, std::int64_t end,
+                     bool inverse, float scale, float* scratch);
+void fft_real_finish(const FftPlan<double>& plan, const double* between, double* out, std::int64_t begin,
+                     std::int64_t end, bool inverse, double scale, double* scratch);
+// The numbers of groups of fft_real_columns and of fft_real_finish. A lane has two columns where these are real.
+struct FftGroups {
+  std::int64_t columns, finish;
+};
+template <class T> constexpr FftGroups fft_real_groups(const FftPlan<T>& plan, bool inverse) {
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  const std::int64_t real = inverse ? plan.n1 : plan.n2, complex = (inverse ? plan.n2 : plan.n1) / 2 + 1;
+  const std::int64_t of_real = (real + 2 * lanes - 1) / (2 * lanes), of_complex = (complex + lanes - 1) / lanes;
+  return inverse ? FftGroups{of_complex, of_real} : FftGroups{of_real, of_complex};
+}
 
 // out[j] = a[j] b[j] for n complex numbers, with the parts of a, or those of the results, exchanged. `out` may be `a`.
 void fft_products(const float* a, const float* b, float* out, std::int64_t n, bool exchange_a, bool exchange_out);

@@ -9,15 +9,18 @@
 #include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/compress.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/index_check.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/loops_mask.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/reduction.h>
 #include <catena/ndarray/routines/sorting.h>
+#include <catena/ndarray/routines/stride_tricks.h>
 
 namespace nd {
 
@@ -285,8 +288,8 @@ Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey
   return take_along(op, flattened(a, key.ndim()), indices_of_mask(key), 0, {});
 }
 
-// Handles a mask of the first axes with one value for all elements: writes every element, with this value or its own.
-// Returns false, without effect, for other keys and values.
+// Handles a mask of the first axes with one value for all elements. Returns false, without effect, for other keys and
+// values.
 bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKey> keys, const Operand& value) {
   if (keys.size() != 1 || keys[0].is_vector() || !is_mask(keys[0])) return false;
   const Array& mask = keys[0].array();
@@ -295,6 +298,17 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   check_devices(op, a, keys);
   catena::check_mask(op, mask.shape(), a.shape(), 0);
   internal::check_output_layout(op, *a.get());
+  const Array one(internal::new_array(Shape{}, a.dtype(), a.device()));
+  const Array given = value.is_array() ? value.array().reshape(Shape{}) : Array();
+  internal::convert_into(op, given.is_null() ? catena::Input(value.scalar()) : catena::Input(*given.get()), *one.get());
+  if (a.device().kind == Device::Kind::cpu && mask.ndim() == a.ndim() && a.is_c_contiguous() &&
+      mask.is_c_contiguous() && !may_share_memory(a, mask)) {
+    const catena::ArrayHeader *const reads[] = {mask.get(), one.get()}, *const written = a.get();
+    internal::launch_on(internal::stream_for(a.device()), reads, {&written, 1},
+                        [&] { internal::fill_true(a, mask, one); });
+    return true;
+  }
+  // Writes every element, with this value or its own.
   Shape shape = mask.shape();
   shape.resize(a.ndim(), 1);
   const Array where = mask.ndim() < a.ndim() ? mask.reshape(shape) : mask;
@@ -302,10 +316,7 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   // bool may be neither 0 nor 1, and a selection in float32 would change signalling NaNs.
   const bool is_bool = a.dtype() == Dtype::bool_, is_half = !is_bool && a.itemsize() == 2;
   const Dtype moved = is_bool ? Dtype::uint8 : (is_half ? Dtype::uint16 : a.dtype());
-  const Array one(internal::new_array(Shape{}, a.dtype(), a.device()));
   const Array source = one.view(moved), target = a.view(moved);
-  const Array given = value.is_array() ? value.array().reshape(Shape{}) : Array();
-  internal::convert_into(op, given.is_null() ? catena::Input(value.scalar()) : catena::Input(*given.get()), *one.get());
   const Operand in[] = {where, source, target};
   internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{.out = target});
   return true;

@@ -1,6 +1,7 @@
 // The product of two sparse matrices in host memory, row by row (Gustavson, Two fast algorithms for sparse matrices,
-// 1978): the entries of a row of the result are summed in an array with one element per column. Parts of the rows are
-// calculated by several threads and put together afterwards.
+// 1978): the entries of a row of the result are summed in an array with one element per column. Threads calculate parts
+// of the rows, in the memory of the result: of a large one the entries are counted first, of a small one there is
+// memory for as many entries as there are products, and the parts are moved together afterwards.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -19,8 +20,8 @@ namespace {
 
 // Products of entries that a thread takes at least.
 constexpr std::int64_t kGrain = 1 << 14;
-// Entries for which memory is reserved at most before they are known.
-constexpr std::int64_t kReserved = 1 << 22;
+// Products of which all may be entries of their own before these are counted.
+constexpr std::int64_t kUncounted = 1 << 23;
 
 template <class T, class I> struct Operand {
   const T* data;
@@ -30,14 +31,6 @@ template <class T, class I> struct Operand {
 
 // A number in a vector, in which bools would be bits.
 template <class T> struct Element { T value; };
-
-// Rows begin ... begin + lengths.size() - 1 of the result.
-template <class T, class I> struct Part {
-  std::int64_t begin = 0;
-  std::vector<std::int64_t> lengths;
-  std::vector<I> indices;
-  std::vector<Element<T>> data;
-};
 
 template <class T, class I> class RowProduct {
  public:
@@ -50,28 +43,32 @@ template <class T, class I> class RowProduct {
         in_words_(words_of(std::int64_t(found_.size()))),
         in_groups_(words_of(std::int64_t(in_words_.size()))) {}
 
-  void append(std::int64_t row, Part<T, I>& part) {
+  // Writes the entries of a row of the result and returns their number.
+  std::int64_t write(std::int64_t row, I* indices, T* data) {
     for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
       const T factor = a_.data[k];
       const I inner = a_.indices[k];
       if (k < entries_ - kAhead) fetch(a_.indices[k + kAhead]);
-      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) add_to(b_.indices[j], factor, b_.data[j]);
+      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) {
+        Element<T>& sum = sums_[static_cast<std::size_t>(b_.indices[j])];
+        if (find(b_.indices[j])) sum.value = T{};
+        add_product(sum.value, factor, b_.data[j]);
+      }
     }
-    const std::size_t before = part.data.size(), after = before + std::exchange(count_, 0);
-    part.indices.resize(after);
-    part.data.resize(after);
-    I* indices = part.indices.data() + before;
-    Element<T>* data = part.data.data() + before;
-    for (std::size_t g = 0; g < in_groups_.size(); ++g)
-      each_bit(g, in_groups_, [&](std::size_t group) {
-        each_bit(group, in_words_, [&](std::size_t word) {
-          each_bit(word, found_, [&](std::size_t column) {
-            *indices++ = static_cast<I>(column);
-            *data++ = sums_[column];
-          });
-        });
-      });
-    part.lengths.push_back(static_cast<std::int64_t>(after - before));
+    each_found([&](std::size_t column) {
+      *indices++ = static_cast<I>(column);
+      *data++ = sums_[column].value;
+    });
+    return std::exchange(count_, 0);
+  }
+  // Returns the number of entries of a row of the result.
+  std::int64_t count(std::int64_t row) {
+    for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
+      const I inner = a_.indices[k];
+      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) find(b_.indices[j]);
+    }
+    each_found([](std::size_t) {});
+    return std::exchange(count_, 0);
   }
 
  private:
@@ -96,17 +93,23 @@ template <class T, class I> class RowProduct {
     __builtin_prefetch(reinterpret_cast<const std::byte*>(b_.data + first) + 64);
   }
 
-  void add_to(I index, T factor, T value) {
+  // Returns true if the column is new in the row.
+  bool find(I index) {
     const auto column = static_cast<std::size_t>(index), word = column / kBits;
     const std::uint64_t bit = std::uint64_t(1) << (column % kBits);
-    if ((found_[word] & bit) == 0) {
-      found_[word] |= bit;
-      set(in_words_, word);
-      set(in_groups_, word / kBits);
-      ++count_;
-      sums_[column].value = T{};
-    }
-    add_product(sums_[column].value, factor, value);
+    if ((found_[word] & bit) != 0) return false;
+    found_[word] |= bit;
+    set(in_words_, word);
+    set(in_groups_, word / kBits);
+    ++count_;
+    return true;
+  }
+  // Calls f with the columns that were found, in their order, and forgets them.
+  template <class F> void each_found(F&& f) {
+    for (std::size_t g = 0; g < in_groups_.size(); ++g)
+      each_bit(g, in_groups_, [&](std::size_t group) {
+        each_bit(group, in_words_, [&](std::size_t word) { each_bit(word, found_, f); });
+      });
   }
 
   Operand<T, I> a_, b_;
@@ -115,45 +118,83 @@ template <class T, class I> class RowProduct {
   // found_ has a bit for each column of the row. in_words_ has one for each word of found_ that is not 0, and
   // in_groups_ one for each word of in_words_ that is not 0: the columns are found in their order without sorting.
   std::vector<std::uint64_t> found_, in_words_, in_groups_;
-  std::size_t count_ = 0;  // columns of the row
+  std::int64_t count_ = 0;  // columns of the row
 };
 
-// The number of products of the rows before each row, and of all.
-template <class T, class I> std::vector<std::int64_t> work_before(Operand<T, I> a, Operand<T, I> b, std::int64_t rows) {
+// The sums of the first 0, 1, ... numbers.
+std::vector<std::int64_t> sums_before(const std::vector<std::int64_t>& numbers) {
   std::vector<std::int64_t> before{0};
-  for (std::int64_t i = 0; i < rows; ++i) {
-    std::int64_t products = 1;
-    for (I k = a.indptr[i]; k < a.indptr[i + 1]; ++k) products += b.indptr[a.indices[k] + 1] - b.indptr[a.indices[k]];
-    before.push_back(before.back() + products);
-  }
+  for (const std::int64_t n : numbers) before.push_back(before.back() + n);
   return before;
 }
 
-template <class T, class I>
-std::vector<Part<T, I>> product_in_parts(Operand<T, I> a, Operand<T, I> b, std::int64_t rows, std::int64_t columns) {
-  const std::vector<std::int64_t> before = work_before(a, b, rows);
-  const auto row_at = [&](std::int64_t work) {
-    return std::int64_t(std::lower_bound(before.begin(), before.end(), work) - before.begin());
-  };
-  std::mutex mutex;
-  std::vector<Part<T, I>> parts;
-  // A thread's sums have all columns, so a part has at least as much work.
-  catena::parallel_for(before.back(), std::max(kGrain, columns), [&](std::int64_t begin, std::int64_t end) {
-    Part<T, I> part;
-    part.begin = row_at(begin);
-    const std::int64_t last = std::min(row_at(end), rows);
-    if (part.begin >= last) return;
-    const std::size_t expected = static_cast<std::size_t>(std::min(end - begin, kReserved));
-    part.indices.reserve(expected);
-    part.data.reserve(expected);
-    RowProduct<T, I> product(a, b, rows, columns);
-    for (std::int64_t row = part.begin; row < last; ++row) product.append(row, part);
-    const std::lock_guard lock(mutex);
-    parts.push_back(std::move(part));
-  });
-  std::sort(parts.begin(), parts.end(), [](const auto& x, const auto& y) { return x.begin < y.begin; });
-  return parts;
-}
+template <class T, class I> class Product {
+ public:
+  Product(Operand<T, I> a, Operand<T, I> b, std::int64_t rows, std::int64_t columns)
+      : a_(a), b_(b), rows_(rows), columns_(columns), lengths_(static_cast<std::size_t>(rows)) {
+    std::vector<std::int64_t> work;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      std::int64_t products = 0;
+      for (I k = a.indptr[i]; k < a.indptr[i + 1]; ++k) products += b.indptr[a.indices[k] + 1] - b.indptr[a.indices[k]];
+      lengths_[static_cast<std::size_t>(i)] = std::min(products, columns);
+      work.push_back(products + 1);
+    }
+    work_ = sums_before(work);
+    starts_ = sums_before(lengths_);
+    if (starts_.back() <= kUncounted) return;
+    in_parts([&](RowProduct<T, I>& product, std::int64_t first, std::int64_t last) {
+      for (std::int64_t row = first; row < last; ++row) lengths_[static_cast<std::size_t>(row)] = product.count(row);
+    });
+    starts_ = sums_before(lengths_);
+  }
+  std::int64_t memory() const { return starts_.back(); }  // in entries
+
+  // Writes all entries, one after the other, and the rows' ends; returns the number of entries.
+  std::int64_t write(I* indices, T* data, std::int64_t* indptr) {
+    std::mutex mutex;
+    std::vector<std::int64_t> begins;
+    in_parts([&](RowProduct<T, I>& product, std::int64_t first, std::int64_t last) {
+      std::int64_t at = start(first);
+      for (std::int64_t row = first; row < last; ++row)
+        at += lengths_[static_cast<std::size_t>(row)] = product.write(row, indices + at, data + at);
+      const std::lock_guard lock(mutex);
+      begins.push_back(first);
+    });
+    std::sort(begins.begin(), begins.end());
+    begins.push_back(rows_);
+    std::int64_t n = 0;
+    indptr[0] = 0;
+    for (std::size_t part = 0; part + 1 < begins.size(); ++part) {
+      const std::int64_t from = start(begins[part]), to = n;
+      for (std::int64_t row = begins[part]; row < begins[part + 1]; ++row)
+        indptr[row + 1] = n += lengths_[static_cast<std::size_t>(row)];
+      if (from == to || n == to) continue;
+      std::memmove(indices + to, indices + from, static_cast<std::size_t>(n - to) * sizeof(I));
+      std::memmove(static_cast<void*>(data + to), data + from, static_cast<std::size_t>(n - to) * sizeof(T));
+    }
+    return n;
+  }
+
+ private:
+  std::int64_t start(std::int64_t row) const { return starts_[static_cast<std::size_t>(row)]; }
+  // Calls f for parts of all rows with about the same work. A thread's sums have all columns, so a part has at least as
+  // much work.
+  template <class F> void in_parts(F&& f) const {
+    const auto row_at = [&](std::int64_t work) {
+      return std::int64_t(std::lower_bound(work_.begin(), work_.end(), work) - work_.begin());
+    };
+    catena::parallel_for(work_.back(), std::max(kGrain, columns_), [&](std::int64_t begin, std::int64_t end) {
+      const std::int64_t first = row_at(begin), last = std::min(row_at(end), rows_);
+      if (first >= last) return;
+      RowProduct<T, I> product(a_, b_, rows_, columns_);
+      f(product, first, last);
+    });
+  }
+
+  Operand<T, I> a_, b_;
+  std::int64_t rows_, columns_;
+  std::vector<std::int64_t> lengths_, work_, starts_;  // of the rows; starts_: their place in memory
+};
 
 }  // namespace
 
@@ -170,27 +211,15 @@ Rows multiply_sparse(const Rows& a, const Rows& b, std::int64_t columns) {
       const auto operand = [](const Rows& m) {
         return Operand<T, I>{elements<T>(m.data), elements<I>(m.indices), elements<I>(m.indptr)};
       };
-      const auto parts = product_in_parts<T, I>(operand(a), operand(b), rows, columns);
-      std::size_t n = 0;
-      for (const auto& part : parts) n += part.data.size();
-      out = {made(std::int64_t(n), a.data.dtype()), made(std::int64_t(n), a.indices.dtype()),
-             made(rows + 1, Dtype::int64)};
-      auto* const indptr = elements_to_write<std::int64_t>(out.indptr);
-      indptr[0] = 0;
-      std::size_t at = 0;
-      for (const auto& part : parts) {
-        const std::size_t count = part.data.size();
-        if (count > 0) {
-          std::memcpy(elements_to_write<T>(out.data) + at, part.data.data(), count * sizeof(T));
-          std::memcpy(elements_to_write<I>(out.indices) + at, part.indices.data(), count * sizeof(I));
-        }
-        at += count;
-        std::int64_t row = part.begin;
-        for (const std::int64_t length : part.lengths) {
-          indptr[row + 1] = indptr[row] + length;
-          ++row;
-        }
-      }
+      Product<T, I> product(operand(a), operand(b), rows, columns);
+      const std::int64_t memory = product.memory();
+      out = {made(memory, a.data.dtype()), made(memory, a.indices.dtype()), made(rows + 1, Dtype::int64)};
+      const std::int64_t n = product.write(elements_to_write<I>(out.indices), elements_to_write<T>(out.data),
+                                           elements_to_write<std::int64_t>(out.indptr));
+      if (n == memory) return;
+      // A view keeps all of the memory.
+      out.data = out.data(Slice(0, n)), out.indices = out.indices(Slice(0, n));
+      if (n < memory / 4 * 3) out.data = out.data.copy(), out.indices = out.indices.copy();
     });
   });
   return out;

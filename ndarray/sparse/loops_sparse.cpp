@@ -34,7 +34,10 @@ template <class T, class I> CATENA_INLINE T product_with_vector(const Product<T,
   const std::int64_t end = p.indptr[row + 1];
   constexpr std::int64_t kShort = 16;
   if (end - k < kShort) {
-    for (; k < end; ++k) add_product(sum, p.data[k], p.x[p.indices[k]]);
+    for (; k < end; ++k) {
+      add_product(sum, p.data[k], p.x[p.indices[k]]);
+      asm("" : "+r"(k));  // no vectors, which would add the products of a row one by one after three comparisons
+    }
     return sum;
   }
   for (; k + 4 <= end; k += 4) {

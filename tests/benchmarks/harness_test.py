@@ -262,6 +262,10 @@ class Figures(unittest.TestCase):
         self.assertEqual([row.peer for row in rows], [""])
         self.assertIn("WRONG RESULT", said[0])
         self.assertTrue(contenders.same([3, 1.0, -2.0, 4], [3, 1.0005, -2.0005, 4]))
+        nan = float("nan")
+        self.assertTrue(contenders.same([3, nan, -2.0, nan, 4], [3, nan, -2.0005, nan, 4]))
+        self.assertFalse(contenders.same([3, nan, -2.0, nan, 4], [3, nan, -2.1, nan, 4]))
+        self.assertFalse(contenders.same([3, 1.0, nan, 4], [3, 1.0, -2.0, 4]))
         for answer in ([2, 1.0, -2.0, 4], [3, 1.0, 2.0, 4], [3, 1.0, -2.0, 8], [3, 1.0, float("nan"), 4]):
             self.assertFalse(contenders.same([3, 1.0, -2.0, 4], answer))
 

@@ -84,7 +84,9 @@ void check_every_length() {
   for (const std::int64_t n : {81, 97, 125, 128, 210, 243, 256, 257, 262, 272, 343, 512, 600, 961, 1009, 1024, 1200})
     lengths.push_back(n);
   // A large prime p beside divisors that fill a vector: p - 1 has small factors, or a large one.
-  for (const std::int64_t n : {592, 976, 1328, 107}) lengths.push_back(n);
+  for (const std::int64_t n : {592, 976, 1328, 107, 349, 951, 1034}) lengths.push_back(n);
+  // Odd ones, whose real transforms are stages of real numbers, followed by one of a large prime, or pairs of columns.
+  for (const std::int64_t n : {105, 111, 117, 185, 231, 253, 297, 323, 693, 713, 741, 899, 999}) lengths.push_back(n);
   for (const std::int64_t n : lengths) BOOST_TEST_CONTEXT("n = " << n) {
       const auto length = std::size_t(n);
       for (const Dtype dtype : {Dtype::complex64, Dtype::complex128}) {
@@ -269,6 +271,29 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_division_of_work) {
       BOOST_TEST((one == three));
       BOOST_TEST((row == std::vector(one.begin() + 4 * n, one.begin() + 6 * n)));
     }
+}
+
+// Real transforms, too, and no row shows in another one, whatever its numbers are.
+BOOST_AUTO_TEST_CASE(real_rows_do_not_depend_on_other_rows) {
+  const nd::cuda::OwnTransforms own;
+  const auto bits = [](const Array& a) { return a.to_host().copy().view(Dtype::uint32).to_vector<std::uint32_t>(); };
+  for (const std::int64_t n : {7, 12, 15, 105, 111, 185, 297, 349, 1023, 1024, 40001})
+    for (const Dtype dtype : {Dtype::float32, Dtype::float64}) BOOST_TEST_CONTEXT("n = " << n << ", " << dtype) {
+        const std::int64_t rows = n > 2000 ? 3 : 40;
+        const Array x = draw({rows, n}, dtype), other = x.copy();
+        other(0) = nd::nan;
+        other(rows - 1) = 1e30;
+        const Array y = fft::rfft(x), z = fft::rfft(other), back = fft::irfft(y, n);
+        const int threads = catena::max_threads();
+        catena::set_max_threads(3);
+        BOOST_TEST((bits(fft::rfft(x)) == bits(y)));
+        BOOST_TEST((bits(fft::irfft(y, n)) == bits(back)));
+        catena::set_max_threads(threads);
+        BOOST_TEST((bits(z(1)) == bits(y(1))));
+        BOOST_TEST((bits(fft::rfft(x(1))) == bits(y(1))));
+        BOOST_TEST((bits(fft::irfft(z, n)(1)) == bits(back(1))));
+        BOOST_TEST((bits(fft::irfft(y(1), n)) == bits(back(1))));
+      }
 }
 
 BOOST_AUTO_TEST_CASE(empty_and_wrong) {

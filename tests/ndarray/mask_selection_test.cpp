@@ -1,7 +1,8 @@
-// Selection by a mask of the array's shape, against a loop over the elements: every dtype, lengths around the sizes of
-// words and blocks, sparse masks, runs, views.
+// Selection and assignment by a mask of the array's shape, against a loop over the elements: every dtype, lengths
+// around the sizes of words and blocks, sparse masks, runs, views.
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <random>
 
 #include <catena/kernels/base/parallel.h>
@@ -42,6 +43,14 @@ Array expected(const Array& a, const std::vector<bool>& mask) {
   for (std::size_t k = 0; k < positions.size(); ++k)
     result(nd::Slice(std::int64_t(k), std::int64_t(k) + 1)) = flat(nd::Slice(positions[k], positions[k] + 1));
   return result;
+}
+
+// Assigns 7 by one slice after the other.
+Array assigned(const Array& a, const std::vector<bool>& mask) {
+  const Array flat = a.copy().ravel();
+  for (std::size_t i = 0; i < mask.size(); ++i)
+    if (mask[i]) flat(nd::Slice(std::int64_t(i), std::int64_t(i) + 1)) = nd::full({1}, 7, a.dtype());
+  return flat.reshape(a.shape());
 }
 
 constexpr Pattern kPatterns[] = {Pattern::none, Pattern::all,   Pattern::sparse, Pattern::half,
@@ -90,6 +99,64 @@ BOOST_AUTO_TEST_CASE(many_blocks) {
     }
     catena::set_max_threads(threads);
   }
+}
+
+BOOST_AUTO_TEST_CASE(assignment_of_a_value) {
+  std::mt19937 random(5);
+  for (const std::int64_t n : {1, 63, 64, 65, 127, 128, 1000})
+    for (const Pattern pattern : kPatterns) {
+      const std::vector<bool> mask = mask_of(pattern, n, random);
+      const Array a = random_array({n}, Dtype::float32, random), expected = assigned(a, mask);
+      const auto version = a.version();
+      a(nd::array(mask)) = 7;
+      BOOST_TEST(same_bits(a, expected), "n = " << n << ", pattern " << int(pattern));
+      BOOST_TEST(a.version() > version);
+    }
+  for (const Dtype dtype : {Dtype::int8, Dtype::bool_, Dtype::float16, Dtype::bfloat16, Dtype::int32, Dtype::float64,
+                            Dtype::complex64, Dtype::complex128}) {
+    const std::vector<bool> mask = mask_of(Pattern::half, 300, random);
+    const Array a = nd::arange(300).astype(dtype), expected = assigned(a, mask);
+    a(nd::array(mask)) = 7;
+    BOOST_TEST(same_bits(a, expected), catena::name_of(dtype));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(assignment_to_parts_and_views) {
+  std::mt19937 random(6);
+  const std::int64_t n = 100'003;
+  const std::vector<bool> runs = mask_of(Pattern::runs, n, random);
+  std::vector<std::int64_t> want;
+  for (std::int64_t i = 0; i < n; ++i) want.push_back(runs[std::size_t(i)] ? 7 : i);
+  const int threads = catena::max_threads();
+  for (const int used : {1, 3}) {
+    catena::set_max_threads(used);
+    const Array a = nd::arange(n);
+    a(nd::array(runs)) = 7;
+    BOOST_TEST((a.to_vector<std::int64_t>() == want), used << " threads");
+  }
+  catena::set_max_threads(threads);
+
+  const std::vector<bool> mask = mask_of(Pattern::half, 120, random);
+  const Array a = random_array({6, 5, 4}, Dtype::float64, random), m = nd::array(mask).reshape(6, 5, 4);
+  const Array expected = assigned(a, mask);
+  const Array whole = a.copy(), scattered_a = scattered(a, random), by_view = a.copy(), strided = scattered(m, random);
+  whole(m) = 7, scattered_a(m) = nd::array(7), by_view(strided) = 7.0;
+  for (const Array& got : {whole, scattered_a, by_view}) BOOST_TEST(same_bits(got.copy(), expected));
+  // A contiguous part: the elements around it stay.
+  const Array part = a.copy();
+  part(nd::Slice(1, 3))(m(nd::Slice(1, 3))) = 7;
+  std::vector<bool> inner(mask.size(), false);
+  std::copy(mask.begin() + 20, mask.begin() + 60, inner.begin() + 20);
+  BOOST_TEST(same_bits(part, assigned(a, inner)));
+  // Any byte but 0 is true; the array may be its own mask; unselected bytes of bools stay as they are.
+  const Array bytes = nd::array({0, 2, 255, 1, 0, 128, 0, 3, 0, 4}, Dtype::uint8), flags = bytes.view(Dtype::bool_);
+  const Array ten = nd::arange(10);
+  ten(flags) = -1;
+  check_values<std::int64_t>(ten, {0, -1, -1, -1, 4, -1, 6, -1, 8, -1});
+  flags(nd::array(mask_of(Pattern::first, 10, random))) = true;
+  check_values<std::uint8_t>(bytes, {1, 2, 255, 1, 0, 128, 0, 3, 0, 4});
+  flags(flags) = false;
+  check_values<std::uint8_t>(bytes, {0, 0, 0, 0, 0, 0, 0, 0, 0, 0});
 }
 
 BOOST_AUTO_TEST_CASE(shapes_views_and_bytes) {

@@ -4,6 +4,7 @@
 #include <complex>
 #include <filesystem>
 
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/sparse/sparse.h>
 #include <catena/tests/support/golden.h>
 #include <catena/tests/support/ndarray_numpy.h>
@@ -461,6 +462,39 @@ BOOST_AUTO_TEST_CASE(products_of_all_widths) {
 }
 
 // A result with so many columns that the entries of a row lie far apart.
+// As many products as there are entries to be counted first, or memory for all of them; many or none of one place.
+BOOST_AUTO_TEST_CASE(products_of_many_entries) {
+  const auto matrix = [](std::int64_t n, std::int64_t per_row, std::int64_t columns) {
+    const nd::Array rows = nd::repeat(nd::arange(n), per_row), values = nd::random::randint(1, 9, {n * per_row});
+    return csr_matrix(
+        nd::sparse::Entries(values.astype(nd::float64), {rows, nd::random::randint(0, columns, {n * per_row})}),
+        nd::Shape{n, n});
+  };
+  struct Size {
+    std::int64_t n, per_row, columns;
+  };
+  for (const Size& s : {Size{3000, 60, 3000}, Size{3000, 40, 3000}, Size{2000, 30, 50}, Size{500, 1, 500}})
+    BOOST_TEST_CONTEXT("n = " << s.n << ", " << s.per_row << " entries in " << s.columns << " columns") {
+      const csr_matrix a = matrix(s.n, s.per_row, s.columns), b = matrix(s.n, s.per_row, s.columns);
+      const nd::Array x = nd::random::randint(-9, 9, {s.n}).astype(nd::float64);
+      const int threads = catena::max_threads();
+      for (const int used : {1, 3}) {
+        catena::set_max_threads(used);
+        const csr_matrix c = a.dot(b);
+        // All numbers are integers below 2^53. A matrix is determined by its products with some random vectors.
+        check_equal(c.dot(x), a.dot(b.dot(x)));
+        check_equal(c.dot(nd::ones({s.n})), a.dot(b.dot(nd::ones({s.n}))));
+        const nd::Array ends = c.indptr(), columns = c.indices();
+        BOOST_TEST(columns.size() == c.data().size());
+        BOOST_TEST(ends(-1).item<std::int64_t>() == columns.size());
+        // In order in each row, and each only once: descents are at the ends of rows only.
+        const nd::Array row = nd::repeat(nd::arange(s.n), nd::diff(ends));
+        BOOST_TEST(bool(nd::all(nd::diff(row * s.n + columns) > 0)));
+      }
+      catena::set_max_threads(threads);
+    }
+}
+
 BOOST_AUTO_TEST_CASE(product_with_many_columns) {
   const std::int64_t n = 1000003;
   const nd::Array column = nd::arange(300) * 999983 % n, row = nd::arange(300) % 5;
