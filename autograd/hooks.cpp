@@ -1,10 +1,10 @@
 #include <catena/autograd/hooks.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 
 #include <catena/autograd/backend/profile_extension.h>
+#include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/text.h>
 
@@ -69,27 +69,22 @@ void finish(const Arrays& arrays) {
   for (const Array& a : arrays)
     if (a && a.device().kind != Device::Kind::cpu) return a.backend().synchronize(a.device());
 }
-
-std::int64_t nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 }  // namespace
 
 void TimerHook::forward_preprocess(const FunctionNode&, const Arrays& in_data) {
   finish(in_data);
-  started_.push_back(nanoseconds());
+  started_.push_back(catena::internal::steady_nanoseconds());
 }
 void TimerHook::backward_preprocess(const FunctionNode&, const Arrays& in_data, const Arrays& out_grad) {
   finish(in_data);
   finish(out_grad);
-  started_.push_back(nanoseconds());
+  started_.push_back(catena::internal::steady_nanoseconds());
 }
 void TimerHook::stop(const FunctionNode& function, const Arrays& arrays) {
   const std::int64_t started = started_.back();
   started_.pop_back();  // first: waiting for the device may throw an error of earlier work
   finish(arrays);
-  const std::int64_t elapsed = nanoseconds() - started;
+  const std::int64_t elapsed = catena::internal::steady_nanoseconds() - started;
   call_history_.emplace_back(function.label(), 1e-9 * static_cast<double>(elapsed));
 }
 void TimerHook::forward_postprocess(const FunctionNode& function, const Arrays& in_data) { stop(function, in_data); }

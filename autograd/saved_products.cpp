@@ -9,6 +9,7 @@
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/nn_extension/convolution.h>
 #include <catena/autograd/nn_extension/layout.h>
+#include <catena/kernels/base/retained.h>
 
 namespace autograd {
 
@@ -90,8 +91,7 @@ class SavedProducts::Memory final : public Backend, public NnExtension {
     });
     const ScopedBackend outside(outer_);
     if (product == nullptr) return inner_.execute(call);
-    product->out->refs.fetch_add(1, catena::MemoryOrder::relaxed);
-    const Array out(product->out);
+    const Array out(catena::retained(*product->out));
     if (const Array* const known = find(false, out.shape(), out.dtype())) return assign(out, *known);
     inner_.execute(call);
     keep(false, out);

@@ -1,7 +1,6 @@
 #include <catena/autograd/trace.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -9,17 +8,13 @@
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/trace_track.h>
+#include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 
 namespace autograd {
 
 namespace {
-
-std::int64_t nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 std::string quoted(std::string_view text) {
   std::string out = "\"";
@@ -100,14 +95,15 @@ class Trace::Recorder final : FunctionHook, ProfileSink {
   internal::TraceTrack::Scope track_scope_{track_};
 };
 
-Trace::Recorder::Recorder(TraceOptions options) : options_(options), began_(nanoseconds()), hook_(*this) {
+Trace::Recorder::Recorder(TraceOptions options)
+    : options_(options), began_(catena::internal::steady_nanoseconds()), hook_(*this) {
   note_device(default_backend().default_device());
   if (!options_.kernels && !options_.memory) return;
   if (ProfileExtension* const source = default_backend().extension<ProfileExtension>(Device()))
     watch_ = source->watch(*this);
 }
 
-double Trace::Recorder::now() const { return 1e-3 * double(nanoseconds() - began_); }
+double Trace::Recorder::now() const { return 1e-3 * double(catena::internal::steady_nanoseconds() - began_); }
 
 void Trace::Recorder::open(std::string name, std::string_view category, std::string arguments) {
   open_.push_back(events_.size());

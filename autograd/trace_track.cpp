@@ -1,8 +1,9 @@
 #include <catena/autograd/trace_track.h>
 
-#include <chrono>
 #include <exception>
 #include <utility>
+
+#include <catena/kernels/base/clock.h>
 
 namespace autograd::internal {
 
@@ -11,11 +12,6 @@ using catena::Shared;
 namespace {
 
 thread_local const Shared<TraceTrack>* of_thread = nullptr;
-
-std::int64_t nanoseconds() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 }  // namespace
 
@@ -38,12 +34,12 @@ std::vector<TraceRange> TraceTrack::ranges() const {
 
 TracedScope::TracedScope(Shared<TraceTrack> track, TraceRange range)
     : track_(std::move(track)), range_(std::move(range)) {
-  if (track_) range_.begin = nanoseconds();
+  if (track_) range_.begin = catena::internal::steady_nanoseconds();
 }
 
 TracedScope::~TracedScope() {
   if (!track_) return;
-  range_.end = nanoseconds();
+  range_.end = catena::internal::steady_nanoseconds();
   track_->add(std::move(range_));
 }
 

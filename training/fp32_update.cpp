@@ -112,7 +112,15 @@ void Optimizer::round_fp32_params() {
 }
 
 void Optimizer::serialize_fp32_param(Serializer& s, Slot& slot) {
-  if (!is_in_fp32(slot) || !slot.fp32_param) return;
+  if (!is_in_fp32(slot)) return;
+  if (!s.is_writer() && !slot.fp32_param && s.contains("fp32_param")) {  // it is frozen, or was updated elsewhere
+    refresh_fp32_param(slot);
+    s.on_rollback([this, path = slot.param.path] {
+      for (Slot& known : slots_)
+        if (known.param.path == path) known.fp32_param = {};
+    });
+  }
+  if (!slot.fp32_param) return;
   if (s.is_writer() || s.contains("fp32_param")) s("fp32_param", slot.fp32_param);
 }
 

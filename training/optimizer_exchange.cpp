@@ -34,11 +34,13 @@ bool Optimizer::exchange_gradients() { return !exchange_ || exchange_->mean_grad
 
 void Optimizer::check_states_are_here() const {
   if (rule_.states.empty() && !fp32_update_) return;
-  for (const Slot& s : slots_)
-    check<RuntimeError>(!s.elsewhere || !s.takes_part() || !s.states.empty(), rule_.name, "the states of ",
-                        s.param.path,
+  for (const Slot& s : slots_) {
+    if (!s.elsewhere || !s.takes_part()) continue;
+    const bool are_here = (rule_.states.empty() || !s.states.empty()) && (!is_in_fp32(s) || s.fp32_param);
+    check<RuntimeError>(are_here, rule_.name, "the states of ", s.param.path,
                         " are on another rank: call training::consolidate_states(optimizer) on all ranks "
                         "before one of them saves");
+  }
 }
 
 void internal::ExchangeAccess::check_single(const Optimizer& o) {

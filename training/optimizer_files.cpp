@@ -57,6 +57,10 @@ void Optimizer::serialize(Serializer& s) {
       Slot* frozen_later[] = {&slot};
       if (rule_.kernel == nullptr) make_own_states(slot);
       else make_states(frozen_later);
+      s.on_rollback([this, path = slot.param.path] {
+        for (Slot& known : slots_)
+          if (known.param.path == path) known.states.clear();
+      });
     }
     for (std::size_t k = 0; k < slot.states.size(); ++k) (*child)(rule_.states[k].name, slot.states[k]);
     serialize_fp32_param(*child, slot);

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/hyper_reference.h>
 #include <catena/training/lr_schedulers.h>
 #include <catena/training/stored_number.h>
 
@@ -126,14 +127,10 @@ Schedule sequence(std::vector<std::pair<Schedule, double>> parts) {
 std::string internal::hyper_to_set(const Optimizer& optimizer, const std::string& hyper, std::string_view who) {
   const std::vector<std::string> names = optimizer.hyper_names();
   const auto has = [&](const std::string& name) { return std::find(names.begin(), names.end(), name) != names.end(); };
-  if (hyper.empty()) {
-    if (has("lr")) return "lr";
-    if (has("alpha")) return "alpha";
-  } else if (has(hyper)) {
-    return hyper;
-  }
+  std::string name = hyper.empty() ? own_name(optimizer, "lr") : hyper;
+  if (has(name)) return name;
   std::string listed;
-  for (const std::string& name : names) listed += (listed.empty() ? "" : ", ") + name;
+  for (const std::string& one : names) listed += (listed.empty() ? "" : ", ") + one;
   catena::fail<KeyError>(who, "the optimizer ", optimizer.rule().name, " has no hyperparameter ",
                          hyper.empty() ? "lr or alpha" : hyper, " to be set (it has: ", listed, ")");
 }

@@ -1,12 +1,12 @@
 #include <catena/training/trainer.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <filesystem>
 
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/debug.h>
+#include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
@@ -33,10 +33,6 @@ Trainer::Trainer(Held<Updater> updater, TriggerSpec stop_trigger, std::string ou
 Trainer::~Trainer() = default;
 
 namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Returns f(); adds the place to the message of an exception.
 template <class F, class... Place> void located(F&& f, const Place&... place) {
@@ -143,7 +139,7 @@ bool Trainer::asks_to_stop() {
 double Trainer::elapsed_time() const {
   check<RuntimeError>(state_ != State::fresh, "Trainer.elapsed_time", "training has not been started");
   if (state_ == State::done) return final_time_;
-  return previous_time_ + (seconds_now() - start_);
+  return previous_time_ + (catena::internal::steady_seconds() - start_);
 }
 
 void Trainer::finalize_all() {
@@ -292,7 +288,7 @@ void Trainer::run() try {
   check<RuntimeError>(state_ == State::fresh, "Trainer.run", "a trainer runs only once");
   make_out();
   state_ = State::running;
-  start_ = seconds_now();
+  start_ = catena::internal::steady_seconds();
   initialize_all();
   std::exception_ptr cause;
   try {

@@ -5,6 +5,7 @@
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/backend/scoped_backend.h>
+#include <catena/kernels/base/retained.h>
 
 namespace autograd {
 
@@ -21,10 +22,9 @@ void execute_each_position(Backend& backend, const catena::call::Recurrence& cal
     Arrays parts;
     const auto at = [&](catena::ArrayHeader* a) -> catena::ArrayHeader* {
       if (a->shape.size() < shape.size() || a->shape[0] != shape[0]) return a;  // the same array for all positions
-      a->refs.fetch_add(1, catena::MemoryOrder::relaxed);
       Shape part = a->shape;
       part[0] = 1;
-      parts.push_back(backend.view(Array(a), part, a->strides, i * a->strides[0]));
+      parts.push_back(backend.view(Array(catena::retained(*a)), part, a->strides, i * a->strides[0]));
       return parts.back().get();
     };
     catena::SmallVector<Input, 8> inputs;

@@ -8,6 +8,7 @@
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/backend/stream_extension.h>
+#include <catena/kernels/base/retained.h>
 
 namespace autograd::internal {
 
@@ -30,11 +31,7 @@ std::byte* next_addresses(std::size_t bytes) {
   return reinterpret_cast<std::byte*>(next.fetch_add((bytes / kAlignment + 1) * kAlignment, std::memory_order_relaxed));
 }
 
-Array handle(const catena::ArrayHeader& h) {
-  auto& same = const_cast<catena::ArrayHeader&>(h);
-  same.refs.fetch_add(1, catena::MemoryOrder::relaxed);
-  return Array(&same);
-}
+Array handle(const catena::ArrayHeader& h) { return Array(catena::retained(const_cast<catena::ArrayHeader&>(h))); }
 
 // Backends that no scope uses. They are never destroyed, because arrays may outlive their scope.
 struct Pool {
@@ -197,6 +194,7 @@ void BatchBackend::to_host(const Array& a, void* data) {
 
 Array BatchBackend::to_device(const Array& a, Device device) {
   check_active();
+  if (a.device() == device) return a;
   const ScopedBackend outside = leave();
   return a->owner == &owner_ ? wrap(autograd::to_device(all(a), device)) : autograd::to_device(a, device);
 }

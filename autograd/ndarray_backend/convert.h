@@ -17,6 +17,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/kernels/base/atomic.h>
+#include <catena/kernels/base/retained.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
 
@@ -36,9 +37,7 @@ template <> struct foreign_array<nd::Array> {
 
  private:
   static catena::ArrayHeader* retained(const catena::HeaderRef& a) noexcept {
-    catena::ArrayHeader* const h = a.get();
-    if (h) h->refs.fetch_add(1, catena::MemoryOrder::relaxed);
-    return h;
+    return a ? catena::retained(*a.get()) : nullptr;
   }
 };
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <ostream>
 
+#include <catena/kernels/base/retained.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/core/view.h>
 #include <catena/ndarray/core/wrap.h>
@@ -113,8 +114,7 @@ bool Array::is_f_contiguous() const { return catena::is_f_contiguous(shape(), st
 Array Array::base() const {
   catena::ArrayHeader* const owner = header().base;
   if (owner == nullptr) return {};
-  owner->refs.fetch_add(1, catena::MemoryOrder::relaxed);
-  return Array(owner);
+  return Array(catena::retained(*owner));
 }
 
 bool Array::shares_memory(const Array& o) const { return catena::share_bytes(header(), o.header()); }

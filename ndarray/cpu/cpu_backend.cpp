@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
 
+#include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
@@ -29,11 +29,6 @@ struct CpuEvent {
   bool timing;
   std::atomic<std::int64_t> nanoseconds{-1};  // -1: not recorded
 };
-
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 DeviceProperties describe_machine() {
   DeviceProperties p;
@@ -150,7 +145,9 @@ bool CpuBackend::stream_done(StreamRef) { return true; }
 
 void* CpuBackend::create_event(int, const EventOptions& options) { return new CpuEvent{!options.disable_timing}; }
 void CpuBackend::destroy_event(int, void* event) noexcept { delete static_cast<CpuEvent*>(event); }
-void CpuBackend::record_event(void* event, StreamRef) { static_cast<CpuEvent*>(event)->nanoseconds.store(now()); }
+void CpuBackend::record_event(void* event, StreamRef) {
+  static_cast<CpuEvent*>(event)->nanoseconds.store(catena::internal::steady_nanoseconds());
+}
 void CpuBackend::wait_event(StreamRef, void*) {}
 bool CpuBackend::event_done(void*) { return true; }
 void CpuBackend::synchronize_event(void*) {}

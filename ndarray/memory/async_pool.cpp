@@ -79,9 +79,8 @@ catena::Shared<DriverPool> open_pool(int device, const cuda::MemoryAsyncPoolOpti
   cuda::use_device(device);
   cuda::api::cu_device number = 0;
   CATENA_CU(device_get, &number, device);
-  int supported = 0;
-  CATENA_CU(device_get_attribute, &supported, cuda::api::cu_memory_pools_supported, number);
-  catena::check<catena::RuntimeError>(supported != 0, kName, "cuda:", device,
+  const bool is_supported = cuda::device_attribute(device, cuda::api::cu_memory_pools_supported) != 0;
+  catena::check<catena::RuntimeError>(is_supported, kName, "cuda:", device,
                                       " has no stream-ordered allocation; nd::memory_pool() serves every device");
   cuda::api::cu_memory_pool handle = nullptr;
   switch (options.pool_handles) {

@@ -10,14 +10,6 @@
 namespace nd::cuda {
 namespace {
 
-bool has_attribute(int device, int attribute) {
-  api::cu_device number = 0;
-  CATENA_CU(device_get, &number, device);
-  int value = 0;
-  CATENA_CU(device_get_attribute, &value, attribute, number);
-  return value != 0;
-}
-
 bool is_managed(const void* p) {
   int managed = 0;  // the driver may write a bool only
   int attribute = api::cu_pointer_is_managed;
@@ -30,8 +22,8 @@ bool is_managed(const void* p) {
 void check_moves(std::string_view op, bool has_function, int device) {
   catena::check<catena::RuntimeError>(has_function, op,
                                       "the driver is older than CUDA 12.2, the first release with this function");
-  catena::check<catena::RuntimeError>(has_attribute(device, api::cu_concurrent_managed_access), op, "cuda:", device,
-                                      " does not move the pages of managed memory on demand");
+  catena::check<catena::RuntimeError>(device_attribute(device, api::cu_concurrent_managed_access) != 0, op,
+                                      "cuda:", device, " does not move the pages of managed memory on demand");
 }
 
 api::cu_memory_location location_of(nd::Device device) {
@@ -47,8 +39,8 @@ MemoryPointer malloc_managed(std::size_t size) {
   forbid_recording("malloc_managed",
                    "because the driver cannot allocate then; take the memory from a pool, or allocate it before");
   use_device(device.id);
-  catena::check<catena::RuntimeError>(has_attribute(device.id, api::cu_managed_memory), "malloc_managed", device,
-                                      " has no managed memory");
+  catena::check<catena::RuntimeError>(device_attribute(device.id, api::cu_managed_memory) != 0, "malloc_managed",
+                                      device, " has no managed memory");
   api::cu_deviceptr address = 0;
   const api::cu_result status = driver().memory_allocate_managed(&address, size, api::cu_attach_global);
   if (status == api::cu_error_out_of_memory) {

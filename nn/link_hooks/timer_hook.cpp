@@ -1,20 +1,15 @@
 #include <catena/nn/link_hooks/timer_hook.h>
 
 #include <algorithm>
-#include <chrono>
 #include <iostream>
 #include <typeinfo>
 
 #include <catena/autograd/debug.h>
+#include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/text.h>
 
 namespace nn::link_hooks {
 namespace {
-
-std::int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 struct Unit {
   std::string_view name;
@@ -37,12 +32,14 @@ std::string padded(std::string text, std::size_t width) {
 
 }  // namespace
 
-void TimerHook::forward_preprocess(Link&, const Variables&) { started_.push_back(now()); }
+void TimerHook::forward_preprocess(Link&, const Variables&) {
+  started_.push_back(catena::internal::steady_nanoseconds());
+}
 
 void TimerHook::forward_postprocess(Link& link, const Variables&, const Variables& outputs) {
   for (const Variable& y : outputs)
     if (y && y.data()) y.data().backend().synchronize(y.device());
-  const double seconds = double(now() - started_.back()) * 1e-9;
+  const double seconds = double(catena::internal::steady_nanoseconds() - started_.back()) * 1e-9;
   call_history_.emplace_back(autograd::internal::class_name(typeid(link)), seconds);
   started_.pop_back();
   if (started_.empty()) total_time_ += seconds;

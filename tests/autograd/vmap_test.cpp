@@ -12,9 +12,12 @@
 #include <catena/autograd/functions/special.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/message_of.h>
+#include <catena/tests/support/vmap_cases.h>
 
 using namespace autograd;
+using test::inputs_of;
 using test::message_of;
 using test::spread;
 
@@ -46,12 +49,7 @@ void check_close(const Variable& a, const Variable& b, double tolerance = 1e-12)
   testing::assert_allclose(a.data(), b.data(), tolerance, tolerance);
 }
 
-struct Case {
-  const char* name;
-  std::function<Variables(const Variables&)> f;
-  std::vector<Shape> shapes;  // of one example
-  double low = -1, high = 1;
-};
+using Case = test::VmapCase<Variables>;
 
 Variables one(const Variable& v) { return {v}; }
 Variable identity_matrix() { return Variable(array<double>({1, 0, 0, 0, 1, 0, 0, 0, 1}, {3, 3})); }
@@ -133,17 +131,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-Variables inputs_of(const Case& c, std::int64_t n, const std::vector<bool>& batched) {
-  Variables xs;
-  for (std::size_t k = 0; k < c.shapes.size(); ++k) {
-    Shape shape;
-    if (batched[k]) shape.push_back(n);
-    for (const std::int64_t d : c.shapes[k]) shape.push_back(d);
-    xs.push_back(Variable(spread(shape, c.low, c.high, int(k))));
-  }
-  return xs;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(vmap_of_functions)
@@ -186,6 +173,29 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
         }
       }
     }
+}
+
+// The elements of an argument are the caller's, which a rule must not overwrite; on another device they are a copy.
+BOOST_AUTO_TEST_CASE(memory_of_arguments) {
+  const Variable x(spread({3, 2}));
+  const std::optional<Device> other = test::other_device();
+  bool is_same = false, owns_argument = true, owns_copy = true, is_moved = true;
+  const Variable y = vmap([&](const Variable& v) {
+    const Array& a = v.data();
+    Backend& backend = a.backend();
+    is_same = backend.to_device(a, a.device()).get() == a.get();
+    owns_argument = backend.owns_memory(a);
+    if (!other) return v * 2;
+    const Array moved = to_device(a, *other);
+    owns_copy = backend.owns_memory(moved);
+    is_moved = moved.device() == *other;
+    return Variable(to_device(moved, a.device())) * 2;
+  })(x);
+  BOOST_TEST(is_same);
+  BOOST_TEST(!owns_argument);
+  BOOST_TEST(owns_copy);
+  BOOST_TEST(is_moved);
+  check_close(y, x * 2);
 }
 
 BOOST_AUTO_TEST_CASE(axes) {

@@ -10,6 +10,7 @@
 #include <catena/nn/nn.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/training_fixtures.h>
+#include <catena/tests/support/vmap_cases.h>
 
 using namespace test;
 using autograd::grad;
@@ -17,11 +18,7 @@ using autograd::vmap;
 
 namespace {
 
-struct Case {
-  const char* name;
-  std::function<Variable(const Variables&)> f;
-  std::vector<Shape> shapes;  // of one example
-};
+using Case = VmapCase<Variable>;
 
 void check_close(const Array& a, const Array& b, double atol, double rtol) {
   test::check_close(a, b, atol, rtol, "vmap");
@@ -86,17 +83,6 @@ const std::vector<Case>& cases() {
   return all;
 }
 
-Variables inputs_of(const Case& c, bool only_first) {
-  Variables xs;
-  for (std::size_t k = 0; k < c.shapes.size(); ++k) {
-    Shape shape;
-    if (k == 0 || !only_first) shape.push_back(3);
-    for (const std::int64_t d : c.shapes[k]) shape.push_back(d);
-    xs.push_back(Variable(spread(shape, -1, 1, int(k))));
-  }
-  return xs;
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(vmap_of_networks)
@@ -106,15 +92,16 @@ BOOST_AUTO_TEST_CASE(values_and_gradients) {
     for (const bool only_first : {false, true}) {
       if (only_first && c.shapes.size() == 1) continue;
       BOOST_TEST_CONTEXT(c.name << (only_first ? ", the first argument" : "")) {
-        const Variables xs = inputs_of(c, only_first);
+        std::vector<bool> batched(c.shapes.size(), !only_first);
+        batched[0] = true;
+        const Variables xs = inputs_of(c, 3, batched);
         autograd::VmapOptions o{.fallback = false};
-        for (std::size_t k = 0; k < xs.size(); ++k)
-          o.in_axes.push_back(k == 0 || !only_first ? std::optional<int>(0) : std::nullopt);
+        for (const bool b : batched) o.in_axes.push_back(b ? std::optional<int>(0) : std::nullopt);
         const Variable y = vmap([&](const Variables& x) { return c.f(x); }, o)(xs);
         Variables rows;
         for (int i = 0; i < 3; ++i) {
           Variables one;
-          for (std::size_t k = 0; k < xs.size(); ++k) one.push_back(k == 0 || !only_first ? xs[k][i] : xs[k]);
+          for (std::size_t k = 0; k < xs.size(); ++k) one.push_back(batched[k] ? xs[k][i] : xs[k]);
           rows.push_back(c.f(one));
         }
         const Variable expected = autograd::stack(rows);

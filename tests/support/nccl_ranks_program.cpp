@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstring>
 #include <string>
 #include <thread>
@@ -12,6 +11,7 @@
 
 #include <catena/catena.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/tests/support/ranks_output.h>
 #include <catena/training/communicators.h>
 #include <catena/training/multi_node.h>
 
@@ -19,12 +19,9 @@ namespace {
 
 using nd::cuda::NcclCommunicator;
 using nd::cuda::NcclOp;
+using test::say;
+using test::say_if_weights_agree;
 using training::Communicator;
-
-void say(const std::string& text) {
-  std::puts(text.c_str());
-  std::fflush(stdout);
-}
 
 NcclCommunicator connect(const Communicator& c) {
   nd::cuda::NcclUniqueId id{};
@@ -109,11 +106,7 @@ template <class Before> void train(const catena::Shared<Communicator>& comm, Bef
       return autograd::sum(model(x));
     });
   }
-  double weights = 0;
-  for (const auto& p : model.params())
-    for (const double v : autograd::to_vector<double>(p.data())) weights += v;
-  const auto all = comm->allgather_obj(catena::concat(weights));
-  say(all[0] == all.back() && weights != 0 ? "the weights agree" : "the weights differ");
+  say_if_weights_agree(*comm, model);
 }
 
 }  // namespace

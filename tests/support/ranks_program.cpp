@@ -3,25 +3,23 @@
 
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <thread>
 
 #include <catena/catena.h>
 #include <catena/kernels/formats/atomic_file.h>
+#include <catena/tests/support/ranks_output.h>
 #include <catena/tests/support/ranks_training.h>
 #include <catena/training/communicators.h>
 
 namespace {
 
 using autograd::Array;
+using test::say;
+using test::say_if_weights_agree;
 using training::Communicator;
 
-void say(const std::string& text) {
-  std::puts(text.c_str());
-  std::fflush(stdout);
-}
 void sleep_a_second() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
 
 // All collectives once, and their results in a line.
@@ -54,11 +52,7 @@ void train(Communicator& c) {
     c.multi_node_mean_grad(model);
     optimizer.update();
   }
-  double weights = 0;
-  for (const auto& p : model.params())
-    for (const double v : autograd::to_vector<double>(p.data())) weights += v;
-  const auto all = c.allgather_obj(catena::concat(weights));
-  say(all[0] == all.back() ? "the weights agree" : "the weights differ");
+  say_if_weights_agree(c, model);
 }
 
 // Sums until a rank fails.

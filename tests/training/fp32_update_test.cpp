@@ -166,6 +166,36 @@ BOOST_AUTO_TEST_CASE(snapshots_have_the_copies) {
   BOOST_TEST(warnings.texts.empty());
 }
 
+// A parameter that is frozen when its copy is loaded, and trained later.
+BOOST_AUTO_TEST_CASE(copies_of_frozen_parameters) {
+  Params model(Dtype::float16), other(Dtype::float16);
+  Adam optimizer({.alpha = 1e-4}), resumed({.alpha = 1e-4});
+  for (Adam* o : {&optimizer, &resumed}) o->use_fp32_update();
+  other.disable_update();
+  optimizer.setup(model);
+  resumed.setup(other);
+  for (int i = 0; i < 3; ++i) {
+    model.give_grads();
+    optimizer.update();
+  }
+  other.load_state_dict(model.state_dict());
+  nn::StateDict damaged = optimizer.state_dict();
+  damaged.erase("wide/v");
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { resumed.load_state_dict(damaged); }), "wide/v"));
+  for (const auto& entry : resumed.state_dict()) BOOST_TEST(!has(entry.first, "fp32_param"));
+  resumed.load_state_dict(optimizer.state_dict());
+  other.enable_update();
+  for (int i = 0; i < 30; ++i) {
+    model.give_grads(i);
+    other.give_grads(i);
+    optimizer.update();
+    resumed.update();
+  }
+  BOOST_TEST(same_bits(model.a.data(), other.a.data()));
+  BOOST_TEST(same_bits(model.b.data(), other.b.data()));
+  BOOST_TEST(same_bits(model.wide.data(), other.wide.data()));
+}
+
 BOOST_AUTO_TEST_CASE(captured_and_scaled) {
   Params model(Dtype::float16), plain(Dtype::float16);
   MomentumSGD captured({.lr = 1e-4}), by_hand({.lr = 1e-4});

@@ -181,6 +181,128 @@ BOOST_AUTO_TEST_CASE(a_load_that_fails) {
   }
 }
 
+// ---- loads into an optimizer that has made updates ----------------------------------------------
+
+// The first update after the load uses the moments and the means of the file, also those of parameters that were
+// frozen when the file was loaded, and those of another target.
+BOOST_AUTO_TEST_CASE(means_of_parameters_that_the_plan_lacks) {
+  constexpr int ranks = 2;
+  const RankBatches data(kSteps, ranks, Dtype::float32);
+  for (const bool shard : {false, true})
+    for (const bool other_target : {false, true}) {
+      std::vector<std::vector<double>> expected(ranks), actual(ranks), before(ranks);
+      std::vector<std::int64_t> updates(ranks), expected_updates(ranks);
+      run_ranks(ranks, {}, [&](Communicator& comm) {
+        const auto r = std::size_t(comm.rank());
+        const MultiNodeOptimizerOptions options{.double_buffering = true, .bucket_bytes = 40, .shard_states = shard};
+        Run whole(comm, 100, options), run(comm, 200, options);
+        whole.steps(data, comm.rank(), 0, 4);
+        consolidate_states(whole.adam);
+        Perceptron target(Dtype::float32, 300);
+        run.steps(data, comm.rank(), 0, 3);
+        run.model.l1.disable_update();
+        run.steps(data, comm.rank(), 3, 6);
+        if (other_target) {
+          run.adam.setup(target);
+          target.load_state_dict(whole.model.state_dict());
+          run.adam.load_state_dict(whole.adam.state_dict());
+        } else {
+          run.load(whole);
+          run.model.l1.enable_update();
+        }
+        Perceptron& model = other_target ? target : run.model;
+        before[r] = weights_of(model);
+        // For another target there is no plan yet, and the update is left out.
+        for (int i = 0; i < (other_target ? 2 : 1); ++i)
+          run.adam.update(model, data.x(4, comm.rank()), data.t(4, comm.rank()));
+        whole.steps(data, comm.rank(), 4, 5);
+        actual[r] = weights_of(model);
+        updates[r] = run.adam.t();
+        expected[r] = weights_of(whole.model);
+        expected_updates[r] = whole.adam.t();
+        for (int i = 0; i < 3; ++i) run.adam.update(model, data.x(5, comm.rank()), data.t(5, comm.rank()));
+      });
+      BOOST_TEST_CONTEXT("sharded " << shard << ", another target " << other_target) {
+        for (std::size_t r = 0; r < ranks; ++r) {
+          BOOST_TEST(actual[r] == expected[r], each);
+          BOOST_TEST(updates[r] == expected_updates[r]);
+          BOOST_TEST((before[r] != expected[r]));
+        }
+      }
+    }
+}
+
+// With sharded states, a load gives this rank the states of all parameters; after the next update those of other ranks
+// are not the present ones, and are not saved. A load that fails leaves none.
+BOOST_AUTO_TEST_CASE(states_of_other_ranks) {
+  constexpr int ranks = 2;
+  const RankBatches data(kSteps, ranks, Dtype::float32);
+  std::vector<std::string> messages(ranks), failed(ranks);
+  std::vector<Texts> whole(ranks), loaded(ranks);
+  run_ranks(ranks, {}, [&](Communicator& comm) {
+    const auto r = std::size_t(comm.rank());
+    Run run(comm, 100, {.shard_states = true}), other(comm, 200, {.shard_states = true});
+    run.steps(data, comm.rank(), 0, 4);
+    consolidate_states(run.adam);
+    other.steps(data, comm.rank(), 0, 3);
+    nn::StateDict damaged = run.adam.state_dict();
+    damaged.erase("l2/b/v");
+    failed[r] = message_if_thrown<catena::KeyError>([&] { other.adam.load_state_dict(damaged); });
+    failed[r] += message_if_thrown<catena::RuntimeError>([&] { static_cast<void>(other.adam.state_dict()); });
+    other.load(run);
+    run.steps(data, comm.rank(), 4, 5);
+    other.steps(data, comm.rank(), 4, 5);
+    messages[r] = message_if_thrown<catena::RuntimeError>([&] { static_cast<void>(other.adam.state_dict()); });
+    consolidate_states(run.adam);
+    consolidate_states(other.adam);
+    whole[r] = run.everything();
+    loaded[r] = other.everything();
+  });
+  for (std::size_t r = 0; r < ranks; ++r) {
+    BOOST_TEST(has(failed[r], "l2/b/v"), failed[r]);
+    BOOST_TEST(has(failed[r], "are on another rank"), failed[r]);
+    BOOST_TEST(has(messages[r], "are on another rank"), messages[r]);
+    BOOST_TEST(loaded[r] == whole[r], each);
+  }
+}
+
+// The float32 copies of 16-bit parameters are in the file of sharded states, too, and are loaded from it.
+BOOST_AUTO_TEST_CASE(sharded_copies_in_float32) {
+  constexpr int ranks = 2;
+  const RankBatches data(kSteps, ranks, Dtype::float16);
+  std::vector<std::vector<Texts>> results(ranks);
+  run_ranks(ranks, {}, [&](Communicator& comm) {
+    for (const bool resumed : {false, true}) {
+      SGD sgd(1e-4), later(1e-4);
+      Perceptron model(Dtype::float16, 100), other(Dtype::float16, 200);
+      for (SGD* o : {&sgd, &later}) {
+        create_multi_node_optimizer(*o, comm, {.bucket_bytes = 20, .shard_states = true});
+        o->use_fp32_update();
+      }
+      sgd.setup(model);
+      later.setup(other);
+      const auto steps = [&](SGD& o, Perceptron& of, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t step = begin; step < end; ++step)
+          o.update(of, data.x(step, comm.rank()), data.t(step, comm.rank()));
+      };
+      steps(sgd, model, 0, 4);
+      consolidate_states(sgd);
+      if (resumed) {
+        other.load_state_dict(model.state_dict());
+        later.load_state_dict(sgd.state_dict());
+      }
+      SGD& last = resumed ? later : sgd;
+      steps(last, resumed ? other : model, 4, kSteps);
+      consolidate_states(last);
+      results[std::size_t(comm.rank())].push_back(everything_of(resumed ? other : model, last));
+    }
+  });
+  for (const auto& of_rank : results) {
+    BOOST_TEST(of_rank[0].size() > 4);
+    BOOST_TEST(of_rank[1] == of_rank[0], each);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   constexpr int ranks = 2;
   const RankBatches data(kSteps, ranks, Dtype::float32);

@@ -163,7 +163,8 @@ BOOST_AUTO_TEST_CASE(a_file_for_each_rank) {
   }
   const autograd::Trace alone;
   autograd::exp(Variable(autograd::zeros({2})));
-  for (const Json& e : Json::parse(alone.json())["traceEvents"]) BOOST_TEST(e["ph"] != "M");
+  const Json trace = Json::parse(alone.json());
+  for (const Json& e : trace["traceEvents"]) BOOST_TEST(e["ph"] != "M");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -321,6 +321,69 @@ BOOST_AUTO_TEST_CASE(a_rank_that_ends_during_replays) {
   BOOST_TEST(has(message, "rank 0 waits for rank 1, which has ended"), message);
 }
 
+// ---- arrays on another GPU ----------------------------------------------------------------------
+
+BOOST_AUTO_TEST_CASE(an_array_on_another_gpu_reaches_all_ranks) {
+  if (!has_gpus()) return;
+  std::vector<std::string> sums(kRanks), means(kRanks);
+  std::vector<double> later(kRanks);
+  with_communicator([&](Communicator& comm) {
+    const auto r = std::size_t(comm.rank());
+    const Array own = autograd::ones({3}), other = autograd::to_device(own, gpu_of(0));
+    sums[r] = message_of_error([&] { comm.allreduce(other); });
+    nn::Link model;
+    nn::Parameter& w = model.add_param("w", nn::Parameter(other));
+    w.set_grad(other);
+    means[r] = message_of_error([&] { comm.multi_node_mean_grad(model); });
+    later[r] = values(comm.allreduce(own))[0];
+  });
+  for (std::size_t r = 0; r < kRanks; ++r) {
+    BOOST_TEST(
+        has(sums[r], "allreduce: pure_nccl sums on the GPU of its rank, cuda:1; this array is on cuda:0 (rank 1)"),
+        sums[r]);
+    BOOST_TEST(has(means[r], "this array is on cuda:0 (the parameter /w) (rank 1)"), means[r]);
+    BOOST_TEST(later[r] == kRanks);
+  }
+}
+
+// The model of rank 1 is on the GPU of rank 0: from the start, or from some update on, in loops that communicate during
+// the backward pass and in those that do not. Where it is moved back, the training goes on.
+BOOST_AUTO_TEST_CASE(a_model_on_another_gpu_reaches_all_ranks) {
+  if (!has_gpus()) return;
+  const RankBatches data(8, kRanks, Dtype::float32);
+  for (const std::int64_t moved_at : {0, 3})
+    for (const bool in_backward : {false, true}) {
+      std::vector<std::string> messages(kRanks);
+      std::vector<std::vector<double>> weights(kRanks);
+      with_communicator([&](Communicator& comm) {
+        const int rank = comm.rank();
+        Training t(comm, data, false, {.bucket_bytes = 1});
+        const auto update = [&](std::int64_t step) {
+          const Device device = t.model.l1.W.device();
+          const Variable x = autograd::to_device(data.x(step, rank).data(), device),
+                         y = autograd::to_device(data.t(step, rank).data(), device);
+          if (in_backward) return t.optimizer->update(t.model, x, y);
+          t.model.cleargrads();
+          t.model(x, y).backward();
+          t.optimizer->update();
+        };
+        for (std::int64_t step = 0; step < moved_at; ++step) update(step);
+        if (rank == 1) t.model.to_device(gpu_of(0));
+        messages[std::size_t(rank)] = message_of_error([&] { update(moved_at); });
+        if (rank == 1) t.model.to_device(gpu_of(1));
+        for (std::int64_t step = moved_at + 1; step < 6; ++step) update(step);
+        weights[std::size_t(rank)] = weights_of(t.model);
+      });
+      BOOST_TEST_CONTEXT("moved at " << moved_at << ", in the backward pass " << in_backward) {
+        for (const std::string& m : messages) {
+          BOOST_TEST(has(m, "rank 1: multi-node optimizer: the parameter /l"), m);
+          BOOST_TEST(has(m, "is on cuda:0; pure_nccl sums gradients on the GPU of the rank, cuda:1"), m);
+        }
+        BOOST_TEST((weights[0] == weights[1]));
+      }
+    }
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_captured) {
   if (!has_gpus()) return;
   const RankBatches data(8, kRanks, Dtype::float32);

@@ -208,8 +208,11 @@ std::vector<Array> Communicator::alltoall(const std::vector<Array>& a) const {
 // ---- sums ---------------------------------------------------------------------------------------
 std::string Communicator::Impl::summand_problem(std::string_view op, const Array& a) const {
   if (!a) return null_problem(op, a);
-  if (kind == Kind::pure_nccl && a.device().kind != Device::Kind::cuda)
+  if (kind != Kind::pure_nccl) return {};
+  if (a.device().kind != Device::Kind::cuda)
     return concat(op, ": pure_nccl sums arrays of GPUs; this one is on ", a.device(), " (naive and flat sum any)");
+  if (gpus->takes(a.dtype()) && !(a.device() == gpus->device()))
+    return concat(op, ": pure_nccl sums on the GPU of its rank, ", gpus->device(), "; this array is on ", a.device());
   return {};
 }
 
@@ -241,6 +244,12 @@ void Communicator::Impl::agree_on_sum(const Array& a) const {
 Array Communicator::allreduce(const Array& a) const {
   impl_->agree_on_sum(a);
   return impl_->sum(a, false);
+}
+
+void internal::CommunicatorAccess::announce(const Communicator& c, std::string problem, bool is_sum) noexcept try {
+  if (is_sum && c.impl_->kind == Communicator::Impl::Kind::dummy) return;
+  agree(c.transport(), "", std::move(problem));
+} catch (...) {  // the error of the arguments, which the caller throws, is the first cause
 }
 
 Array internal::CommunicatorAccess::consume(const Communicator& comm, const Array& a, std::optional<double> divisor) {

@@ -94,7 +94,8 @@ class CATENA_EXPORT Communicator {
   // Replaces all gradients by their mean over the ranks, each rank with the same weight. A gradient that only some
   // ranks have is a ValueError with the path; with zero_fill it counts as zero on the others, and all get the mean. A
   // parameter that has none on any rank, is frozen or is pending stays as it is. The models are compared as by
-  // bcast_data.
+  // bcast_data; their parameters may be on different devices. A gradient of another dtype, shape or device than its
+  // parameter (after set_data) is a ValueError on all ranks.
   void multi_node_mean_grad(nn::Link& model, bool zero_fill = false) const;
 
  private:
@@ -107,7 +108,8 @@ class CATENA_EXPORT Communicator {
 //   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
 //   "flat"       CPU or GPU, through the host; sums around a ring
 //   "pure_nccl"  sums and means by NCCL, on the device that is current now, a GPU of its own for each rank; a call
-//                returns when its sum is computed. The other functions, and dtypes that NCCL lacks, through the host
+//                returns when its sum is computed; an array on another device is a ValueError on all ranks. The other
+//                functions, and dtypes that NCCL lacks, through the host
 //   "dummy"      as "naive", but sums and means are this rank's own values: to measure what communication costs
 // The run is that of mpirun (MPI is loaded at run time), or of catena-run; a process that was started by neither is the
 // only rank. Collective. ValueError for another name or dtype, RuntimeError if MPI or NCCL is needed and missing.

@@ -1,6 +1,7 @@
 // The members of Communicator. Internal to training.
 #pragma once
 
+#include <exception>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -39,8 +40,24 @@ struct CATENA_EXPORT CommunicatorAccess {
   static communicators::internal::GpuSums* gpu_sums(const Communicator& communicator, autograd::Dtype dtype);
   // A second communicator of all ranks, for agreements and values that travel between the hosts: without NCCL.
   static catena::Shared<Communicator> split_on_hosts(const Communicator& communicator);
+  // Runs check(), which throws for arguments that this rank cannot pass on, before a collective call. If it throws, the
+  // other ranks, which are in the agreement of that call, get a ValueError with the message and this rank. With
+  // `dummy`, whose sums are not collective, is_sum = true tells nobody. `op`: what the message lacks.
+  template <class F>
+  static void check_arguments(const Communicator& communicator, const F& check, bool is_sum = false,
+                              std::string_view op = {}) {
+    try {
+      check();
+    } catch (const std::exception& e) {
+      announce(communicator, (op.empty() ? "" : std::string(op) + ": ") + e.what(), is_sum);
+      throw;
+    }
+  }
   // As allreduce(a), divided by `divisor` where there is one. May overwrite `a`.
   static Array consume(const Communicator& comm, const Array& a, std::optional<double> divisor);
+
+ private:
+  static void announce(const Communicator& communicator, std::string problem, bool is_sum) noexcept;
 };
 }  // namespace internal
 

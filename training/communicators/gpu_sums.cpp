@@ -24,12 +24,12 @@ constexpr std::chrono::milliseconds kGrace{1000};
 
 }  // namespace
 
-GpuSums::GpuSums(Transport& transport, std::optional<double> timeout) : timeout_(timeout), self_(transport.rank()) {
-  const autograd::Device device = autograd::default_backend().default_device();
-  auto* const extension = autograd::default_backend().extension<CommExtension>(device);
+GpuSums::GpuSums(Transport& transport, std::optional<double> timeout)
+    : timeout_(timeout), self_(transport.rank()), device_(autograd::default_backend().default_device()) {
+  auto* const extension = autograd::default_backend().extension<CommExtension>(device_);
   std::string problem;
   if (extension == nullptr)
-    problem = concat("pure_nccl: the current device is ", device, "; make a GPU of its own current on each rank");
+    problem = concat("pure_nccl: the current device is ", device_, "; make a GPU of its own current on each rank");
   else problem = extension->why_unavailable();
   agree(transport, "a communicator pure_nccl", std::move(problem));
 
@@ -44,7 +44,7 @@ GpuSums::GpuSums(Transport& transport, std::optional<double> timeout) : timeout_
   if (transport.rank() == 0) id = extension->new_group_id();
   id = broadcast_text(transport, id, 0);
   Wait waiting{Deadline(timeout_)};
-  rank_ = extension->join(id, transport.size(), transport.rank(), device, [&] { look(waiting); });
+  rank_ = extension->join(id, transport.size(), transport.rank(), device_, [&] { look(waiting); });
 }
 
 void GpuSums::look_for_ended(Wait& wait) {

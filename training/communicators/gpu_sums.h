@@ -25,8 +25,9 @@ class CATENA_EXPORT GpuSums {
   GpuSums(Transport& transport, std::optional<double> timeout);
 
   bool takes(autograd::Dtype dtype) const { return rank_->takes(dtype); }
-  // a = the sum over the ranks, in place, on the current stream of its device. All ranks make the same calls in the
-  // same order.
+  autograd::Device device() const noexcept { return device_; }
+  // a = the sum over the ranks, in place, on the current stream of device(), where `a` is. All ranks make the same
+  // calls in the same order.
   void enqueue(const autograd::Array& a);
   // Waits until the work of the current stream has ended. Throws as the constructor does, and errors of NCCL; after an
   // error, all later calls are RuntimeErrors. Not for captured work.
@@ -46,6 +47,7 @@ class CATENA_EXPORT GpuSums {
 
   std::optional<double> timeout_;
   int self_ = 0;
+  autograd::Device device_;
   // A receive from each other rank, for a message that is never sent: it fails when the rank ends.
   catena::Shared<Transport> watched_;
   std::vector<std::byte> nothing_;

@@ -230,22 +230,35 @@ void fill_missing(Gradients& gradients, const std::vector<std::string>& of_ranks
   }
 }
 
-// Gradients that travel as one array: of one dtype, on one device.
+// A gradient that stayed behind when the parameter got another array. Empty: none.
+std::string gradient_problem(std::string_view call, const NamedParam& p) {
+  const Array data = p.param.data(), g = p.param.grad();
+  if (!g || (g.dtype() == data.dtype() && g.shape() == data.shape() && g.device() == data.device())) return {};
+  const auto text = [](const Array& a) {
+    return concat(a.dtype(), " ", catena::to_string(a.shape()), " on ", a.device());
+  };
+  return concat(call, ": the gradient of ", p.path, " is ", text(g), ", the parameter is ", text(data));
+}
+
+// Gradients that travel as one array: of one dtype. They are brought to the device of the first parameter, so that
+// ranks whose parameters are on other devices have the same batches.
 struct Batch {
   Dtype dtype;
-  Device device;
   std::vector<Variable> params = {};
 
   Array gradients() const {
     std::vector<Array> pieces;
-    for (const Variable& p : params)
-      pieces.push_back(autograd::reshape(p.grad() ? p.grad() : autograd::zeros_like(p.data()), {p.size()}));
+    for (const Variable& p : params) {
+      const Array g = p.grad() ? p.grad() : autograd::zeros_like(p.data());
+      pieces.push_back(autograd::to_device(autograd::reshape(g, {p.size()}), params[0].device()));
+    }
     return autograd::concatenate(pieces);
   }
   void set_gradients(const Array& flat) {
     std::int64_t at = 0;
     for (Variable& p : params) {
-      p.set_grad(autograd::reshape(autograd::slice(flat, 0, at, at + p.size()), p.shape()));
+      const Array g = autograd::reshape(autograd::slice(flat, 0, at, at + p.size()), p.shape());
+      p.set_grad(autograd::to_device(g, p.device()));
       at += p.size();
     }
   }
@@ -256,10 +269,8 @@ std::vector<Batch> batches_of(const Gradients& gradients) {
   for (std::size_t i = 0; i < gradients.params.size(); ++i) {
     const Variable& p = gradients.params[i].param;
     if (gradients.present[i] == 0) continue;
-    const Device device = p.data().device();
-    auto batch = std::find_if(batches.begin(), batches.end(),
-                              [&](const Batch& b) { return b.dtype == p.dtype() && b.device == device; });
-    if (batch == batches.end()) batch = batches.insert(batch, Batch{p.dtype(), device});
+    auto batch = std::find_if(batches.begin(), batches.end(), [&](const Batch& b) { return b.dtype == p.dtype(); });
+    if (batch == batches.end()) batch = batches.insert(batch, Batch{p.dtype()});
     batch->params.push_back(p);
   }
   return batches;
@@ -272,8 +283,12 @@ void Communicator::multi_node_mean_grad(nn::Link& model, bool zero_fill) const {
   if (impl_->kind == Impl::Kind::dummy) return;
   Gradients gradients(model);
   std::string problem;
-  for (const NamedParam& p : gradients.params)
-    if (problem.empty()) problem = impl_->summand_problem(op, p.param.data());
+  for (const NamedParam& p : gradients.params) {
+    if (!problem.empty()) break;
+    problem = impl_->summand_problem(op, p.param.data());
+    if (!problem.empty()) problem += concat(" (the parameter ", p.path, ")");
+    else problem = gradient_problem(op, p);
+  }
   const auto& wire_dtype = options().allreduce_grad_dtype;
   const std::string call =
       concat(op, zero_fill ? " with zero_fill" : "", wire_dtype ? concat(" in ", *wire_dtype) : std::string());

@@ -1,18 +1,11 @@
 #include <catena/training/extensions/profile_report.h>
 
-#include <chrono>
-
 #include <catena/autograd/hooks.h>
+#include <catena/kernels/base/clock.h>
 
 namespace training {
 
-namespace {
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // Notes the borders between the parts of an update.
 class ProfileReport::Clock final : public autograd::FunctionHook {
@@ -55,7 +48,7 @@ class ProfileReport::Clock final : public autograd::FunctionHook {
     for (const autograd::Array& a : arrays)
       if (a) device_ = a.device();
     if (synchronize_ && device_.kind != autograd::Device::Kind::cpu) autograd::default_backend().synchronize(device_);
-    return seconds_now();
+    return catena::internal::steady_seconds();
   }
 
   const bool synchronize_;

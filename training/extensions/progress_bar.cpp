@@ -1,11 +1,11 @@
 #include <catena/training/extensions/progress_bar.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <limits>
 #include <ostream>
 
+#include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/training/extensions/console.h>
@@ -17,10 +17,6 @@ using catena::check;
 namespace {
 
 constexpr std::size_t kMaxSamples = 100;  // number of updates over which the speed is averaged
-
-double seconds_now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 // Returns the text of a time span as in Python: 1:02:03.500000, 2 days, 0:00:01.
 std::string time_text(double seconds) {
@@ -47,7 +43,7 @@ ProgressBar::ProgressBar(Options options) : options_(std::move(options)) {
 }
 
 ProgressBar::Speed ProgressBar::measure(const Updater& updater) {
-  const Sample now{double(updater.iteration()), updater.epoch_detail(), seconds_now()};
+  const Sample now{double(updater.iteration()), updater.epoch_detail(), catena::internal::steady_seconds()};
   recent_.push_back(now);
   const Sample oldest = recent_.front();
   if (recent_.size() > kMaxSamples) recent_.erase(recent_.begin());

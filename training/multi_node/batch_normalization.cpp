@@ -8,8 +8,10 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/batch_layout.h>
+#include <catena/training/communicators/communicator_state.h>
 #include <catena/training/multi_node/functions.h>
 
 namespace training {
@@ -70,7 +72,9 @@ class MultiNodeNormalization final : public FunctionNode {
   std::string label() const override { return "MultiNodeBatchNormalizationFunction"; }
   std::string_view input_names() const override { return "x gamma beta"; }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
-    nn::internal::check_batch_parameters(in_types, 3, options_.axis);
+    internal::CommunicatorAccess::check_arguments(
+        *comm_, [&] { nn::internal::check_batch_parameters(in_types, 3, options_.axis); }, true,
+        kMultiNodeNormalization);
   }
 
   Arrays forward(const Arrays& in) override {
@@ -183,8 +187,17 @@ class OverRanks final : public nn::internal::BatchFunctionHook {
 
 Variable multi_node_batch_normalization(const Variable& x, const Variable& gamma, const Variable& beta,
                                         AnyCommunicator comm, const nn::BatchNormalizationOptions& options) {
-  return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta},
-                                                      internal::checked(kMultiNodeNormalization, comm), options)[0];
+  internal::checked(kMultiNodeNormalization, comm);
+  internal::CommunicatorAccess::check_arguments(
+      *comm,
+      [&] {
+        for (const Variable* v : {&gamma, &beta})
+          if (x && *v && x.data() && v->data())
+            catena::check<catena::ValueError>(v->device() == x.device(), kMultiNodeNormalization, "x is on ",
+                                              x.device(), ", ", v == &gamma ? "gamma" : "beta", " on ", v->device());
+      },
+      true);
+  return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta}, comm, options)[0];
 }
 
 void internal::normalize_over_ranks(nn::BatchNormalization& link, const AnyCommunicator& comm) {

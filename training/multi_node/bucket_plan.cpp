@@ -17,7 +17,7 @@ BucketPlan BucketPlan::of(const std::vector<nn::NamedParam>& params, std::size_t
     const autograd::Dtype dtype = p.param.dtype();
     auto& [bucket, bytes] = open[dtype];
     bucket.dtype = dtype;
-    bucket.members.push_back({p.path, p.param});
+    bucket.members.push_back({p.path, p.param, p.param.shape()});
     bytes += std::size_t(p.param.size()) * catena::itemsize(dtype);
     if (bytes < bucket_bytes) continue;
     plan.buckets.push_back(std::move(bucket));
@@ -55,7 +55,7 @@ BucketPlan BucketPlan::parse(std::string_view text, const std::vector<nn::NamedP
                       ", which rank 0 trains, has no shape or is frozen on this rank");
     if (!is_open) plan.buckets.push_back({at->second->param.dtype()});
     is_open = true;
-    plan.buckets.back().members.push_back({std::string(path), at->second->param});
+    plan.buckets.back().members.push_back({std::string(path), at->second->param, at->second->param.shape()});
     left.erase(at);
   }
   check<ValueError>(left.empty(), kMultiNode, "the parameter ", left.empty() ? std::string_view() : left.begin()->first,
@@ -69,7 +69,7 @@ void BucketPlan::assign_owners(int ranks) {
     for (Member& m : bucket.members) {
       const auto least = std::min_element(elements.begin(), elements.end());
       m.owner = static_cast<int>(least - elements.begin());
-      *least += m.param.size();
+      *least += m.size();
     }
 }
 

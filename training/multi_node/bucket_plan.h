@@ -18,7 +18,9 @@ struct CATENA_EXPORT BucketPlan {
   struct Member {
     std::string path;
     autograd::Variable param;
-    int owner = 0;  // the rank that updates it, with sharded states
+    autograd::Shape shape;  // of the parameter when the plan was made, as on all ranks
+    int owner = 0;          // the rank that updates it, with sharded states
+    std::int64_t size() const { return catena::size_of(shape); }
   };
   // Parameters of one dtype.
   struct Bucket {

@@ -9,6 +9,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error.h>
+#include <catena/training/communicators/communicator_state.h>
 #include <catena/training/parallel/worker_process.h>
 
 namespace training::functions {
@@ -342,6 +343,16 @@ const Variable& present(const char* op, const Variable& x) {
   check<catena::TypeError>(x && x.data(), op, "the variable is null");
   return x;
 }
+// The entries of a list, which are inputs of one function.
+void check_list(const char* op, const Variables& xs) {
+  for (const Variable& x : xs)
+    check<catena::ValueError>(present(op, x).device() == xs[0].device(), op, "an array is on ", x.device(),
+                              ", the first one is on ", xs[0].device(), "; the list must be on one device");
+}
+// For arguments of a collective call: the other ranks get what check() throws here.
+template <class F> void check_here(const AnyCommunicator& comm, const F& check, bool is_sum = false) {
+  internal::CommunicatorAccess::check_arguments(*comm, check, is_sum);
+}
 Device device_of(const Variable& x) { return x ? x.device() : autograd::default_backend().default_device(); }
 
 template <class Node, class... A> Variables call(const Variables& inputs, const Device& device, A&&... a) {
@@ -376,41 +387,46 @@ Variable pseudo_connect(const Variable& delegate, const Variable& actual) {
 
 Variable bcast(AnyCommunicator comm, const Variable& x, int root) {
   internal::check_rank("bcast", *checked("bcast", comm), root, "the root");
-  const bool is_root = comm->rank() == root;
-  const Variables inputs = is_root || x ? Variables{present("bcast", x)} : Variables{};
+  const bool is_given = comm->rank() == root || x;
+  if (is_given) check_here(comm, [&] { present("bcast", x); });
+  const Variables inputs = is_given ? Variables{x} : Variables{};
   return call<Bcast>(inputs, device_of(x), comm, root)[0];
 }
 
 Variables gather(AnyCommunicator comm, const Variable& x, int root) {
   internal::check_rank("gather", *checked("gather", comm), root, "the root");
-  if (catena::is_floating(present("gather", x).dtype()) || comm->rank() == root)
-    return call<Gather>({x}, x.device(), comm, root);
+  check_here(comm, [&] { present("gather", x); });
+  if (catena::is_floating(x.dtype()) || comm->rank() == root) return call<Gather>({x}, x.device(), comm, root);
   comm->gather(x.data(), root);
   return {Variable(delegate_on(x.device()))};
 }
 
 Variable scatter(AnyCommunicator comm, const Variables& xs, int root) {
   internal::check_rank("scatter", *checked("scatter", comm), root, "the root");
-  for (const Variable& x : xs) present("scatter", x);
+  check_here(comm, [&] { check_list("scatter", xs); });
   return call<Scatter>(xs, device_of(xs.empty() ? Variable() : xs[0]), comm, root)[0];
 }
 
 Variables alltoall(AnyCommunicator comm, const Variables& xs) {
-  check<catena::ValueError>(int(xs.size()) == checked("alltoall", comm)->size(), "alltoall", "the list has ", xs.size(),
-                            " entries for ", comm->size(), " ranks");
-  for (const Variable& x : xs) present("alltoall", x);
+  checked("alltoall", comm);
+  check_here(comm, [&] {
+    check<catena::ValueError>(int(xs.size()) == comm->size(), "alltoall", "the list has ", xs.size(), " entries for ",
+                              comm->size(), " ranks");
+    check_list("alltoall", xs);
+  });
   return call<Alltoall>(xs, xs[0].device(), comm);
 }
 
 Variables allgather(AnyCommunicator comm, const Variable& x) {
   checked("allgather", comm);
-  present("allgather", x);
+  check_here(comm, [&] { present("allgather", x); });
   return call<Allgather>({x}, x.device(), comm);
 }
 
 Variable allreduce(AnyCommunicator comm, const Variable& x) {
   checked("allreduce", comm);
-  present("allreduce", x);
+  check_here(
+      comm, [&] { present("allreduce", x); }, true);
   return call<Allreduce>({x}, x.device(), comm)[0];
 }
 

@@ -17,7 +17,8 @@
 //
 // allreduce, allgather and alltoall can be differentiated any number of times; the second derivative of the other
 // functions is a NotImplementedError. Integer arrays have no gradient, and the delegate of one has no graph. Errors are
-// those of the communicator; ValueError for a root or a rank that is not there.
+// those of the communicator; ValueError for a root or a rank that is not there. Arguments of a collective function that
+// are wrong on one rank, such as a list on two devices, are an error on all ranks.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,7 @@
 #include <catena/autograd/trace_track.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
+#include <catena/training/communicators/communicator_state.h>
 #include <catena/training/multi_node/multi_node_exchange.h>
 
 namespace training::internal {
@@ -48,9 +49,7 @@ std::uint64_t hash_of(const nn::Link& model) {
 
 std::vector<MultiNodeExchange::Known> MultiNodeExchange::present_params() const {
   std::vector<Known> all;
-  optimizer_.target().for_each_param([&](std::string_view, const Variable& p) {
-    all.push_back({p.id(), bool(p.data()), p.requires_grad()});
-  });
+  optimizer_.target().for_each_param([&](std::string_view, const Variable& p) { all.push_back(known(p)); });
   return all;
 }
 
@@ -58,7 +57,7 @@ bool MultiNodeExchange::are_known() const {
   std::size_t i = 0;
   bool same = true;
   ExchangeAccess::for_each_param(optimizer_, [&](const Variable& p) {
-    same = same && i < known_.size() && known_[i] == Known{p.id(), bool(p.data()), p.requires_grad()};
+    same = same && i < known_.size() && known_[i] == known(p);
     ++i;
   });
   return same && i == known_.size();
@@ -68,6 +67,16 @@ std::vector<nn::NamedParam> MultiNodeExchange::trained_params() const {
   std::vector<nn::NamedParam> params = optimizer_.target().namedparams(false);
   std::erase_if(params, [](const nn::NamedParam& p) { return !p.param.requires_grad(); });
   return params;
+}
+
+std::string MultiNodeExchange::misplaced(const BucketPlan::Bucket& bucket) const {
+  auto* const gpus = CommunicatorAccess::gpu_sums(*background_, wire_dtype(*background_, bucket.dtype));
+  if (gpus == nullptr) return {};
+  for (const BucketPlan::Member& m : bucket.members)
+    if (!(m.param.device() == gpus->device()))
+      return concat(kMultiNode, ": the parameter ", m.path, " is on ", m.param.device(), "; ", background_->name(),
+                    " sums gradients on the GPU of the rank, ", gpus->device(), " (model.to_device moves a model)");
+  return {};
 }
 
 std::string MultiNodeExchange::first_problem(const std::string& own) {
@@ -138,6 +147,8 @@ void MultiNodeExchange::set_plan(const std::string& text) {
   std::string problem;
   try {
     plan = BucketPlan::parse(text, trained_params());
+    for (const BucketPlan::Bucket& bucket : plan.buckets)
+      if (const std::string where = misplaced(bucket); !where.empty()) throw ValueError(where);
   } catch (const ValueError& e) {
     problem = concat("rank ", comm_->rank(), ": ", e.what());
   }

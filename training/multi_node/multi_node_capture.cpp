@@ -31,6 +31,8 @@ bool MultiNodeExchange::begin_capture() {
   check_replay();
   check_works();
   if (is_set_up_anew_ || present_params() != known_) return false;
+  for (const BucketPlan::Bucket& bucket : plan_.buckets)
+    if (!sends_nothing() && !misplaced(bucket).empty()) return false;
   if (!sends_nothing()) {
     check_can_be_captured();
     if (!has_plan_ || last_.empty() || !stream_) return false;

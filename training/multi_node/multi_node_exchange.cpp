@@ -79,6 +79,12 @@ void MultiNodeExchange::start_round() {
   next_ = 0;
   if (!stream_) set_stream();
   is_changed_ = is_set_up_anew_ || present_params() != known_;
+  for (const BucketPlan::Bucket& bucket : plan_.buckets) is_changed_ = is_changed_ || !misplaced(bucket).empty();
+}
+
+autograd::Device MultiNodeExchange::device_of(const BucketPlan::Bucket& bucket) const {
+  auto* const gpus = CommunicatorAccess::gpu_sums(*background_, wire_dtype(*background_, bucket.dtype));
+  return gpus != nullptr ? gpus->device() : bucket.members[0].param.device();
 }
 
 // Sums by GPUs have a stream of their own; on the stream of the backward pass, they would wait for all of its work.
@@ -103,9 +109,9 @@ void MultiNodeExchange::note_final(autograd::internal::VariableNode& leaf) {
 
 void MultiNodeExchange::post(std::size_t b, bool failed) {
   if (is_captured_) return post_captured(b);
-  round_->pack(b, plan_.buckets[b], comm_->size(), {failed, is_changed_});
-  next_ = b + 1;
   const BucketPlan::Bucket& plan = plan_.buckets[b];
+  round_->pack(b, plan, comm_->size(), device_of(plan), {failed, is_changed_});
+  next_ = b + 1;
   const Shared<TraceTrack> track = TraceTrack::of_this_thread();
   const TraceRange range = track ? range_of(plan, *round_, b, *comm_) : TraceRange();
   const auto communicate = [this, round = round_, b, dtype = plan.dtype, n = plan.members.size(), track, range] {
@@ -190,11 +196,20 @@ bool MultiNodeExchange::mean_gradients() {
   if (has_all_states_) keep_own_states();
   if (!has_plan_ && agree()) return false;
   if (!round_) start_round();
-  post_rest();
+  try {
+    post_rest();
+  } catch (...) {  // a gradient that is not as its parameter
+    is_open_ = true;
+    fail();
+    throw;
+  }
   if (is_captured_) return mean_captured();
   Shared<Round> round = std::move(round_);
   if (options_.double_buffering) std::swap(round, before_);
-  if (!(round ? finish(std::move(round)) : use_loaded_means())) return false;
+  // After setup(), the plan is that of the target before: loaded means wait for the next update, which has a new one.
+  if (!round && is_set_up_anew_) return false;
+  if (!round) return use_loaded_means();
+  if (!finish(std::move(round))) return false;
   // Parameters that are not in the plan yet, with double buffering, have no means.
   if (is_changed_)
     for (nn::NamedParam& p : trained_params())

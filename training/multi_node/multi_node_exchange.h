@@ -27,8 +27,10 @@ class MultiNodeExchange final : public GradientExchange {
 
   void setup() override {
     is_set_up_anew_ = true;
-    has_begun_ = false;
+    has_begun_ = has_all_states_ = false;
     loaded_.reset();
+    before_ = {};
+    gathered_.clear();
   }
   const autograd::internal::OnFinal* begin_backward() override;
   void end_backward() override;
@@ -48,15 +50,25 @@ class MultiNodeExchange final : public GradientExchange {
   struct Known {
     const void* id;
     bool is_initialized, is_trained;
+    autograd::Dtype dtype = {};
+    autograd::Shape shape = {};
     friend bool operator==(const Known&, const Known&) = default;
   };
+  static Known known(const Variable& p) {
+    const bool has_data = bool(p.data());
+    return {p.id(), has_data, p.requires_grad(), has_data ? p.dtype() : autograd::Dtype{},
+            has_data ? p.shape() : autograd::Shape{}};
+  }
   std::vector<Known> present_params() const;
   bool are_known() const;  // during an update: whether known_ == present_params()
   std::vector<nn::NamedParam> trained_params() const;
+  // With sums by GPUs, a parameter of the bucket that is not on the GPU of this rank: its error. Empty: none.
+  std::string misplaced(const BucketPlan::Bucket& bucket) const;
   bool sends_nothing() const { return comm_->size() == 1 && !options_.double_buffering; }
 
   // multi_node_exchange.cpp: an update.
   void start_round();
+  autograd::Device device_of(const BucketPlan::Bucket& bucket) const;  // where its gradients are packed
   void note_final(autograd::internal::VariableNode& leaf);
   void post(std::size_t bucket, bool failed = false);
   void post_rest(bool failed = false);

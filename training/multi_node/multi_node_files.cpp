@@ -30,8 +30,10 @@ void MultiNodeExchange::write(Serializer& s) {
 }
 
 void MultiNodeExchange::read(Serializer& s) {
-  restore_on_rollback(s, has_begun_, before_, loaded_);
+  restore_on_rollback(s, has_begun_, before_, loaded_, has_all_states_);
   has_begun_ = false;
+  // The states of all parameters have been loaded; the next update drops those of other ranks.
+  has_all_states_ = options_.shard_states && has_plan_ && !is_set_up_anew_;
   before_ = {};  // gradients of other weights
   loaded_.reset();
   if (s.contains("has_begun")) s("has_begun", has_begun_);
@@ -97,12 +99,17 @@ bool MultiNodeExchange::use_loaded_means() {
   if (!loaded_) return false;
   const Means means = std::move(*loaded_);
   loaded_.reset();
-  for (const BucketPlan::Bucket& bucket : plan_.buckets)
-    for (const BucketPlan::Member& m : bucket.members) {
-      const auto at = means.find(m.path);
-      const bool is_here = !before_->is_sharded || m.owner == comm_->rank();
-      set_mean(m.param, is_here && at != means.end() ? at->second : Array());
-    }
+  std::map<std::string_view, int> owners;
+  if (before_->is_sharded)
+    for (const BucketPlan::Bucket& bucket : plan_.buckets)
+      for (const BucketPlan::Member& m : bucket.members) owners[m.path] = m.owner;
+  // Parameters that were unfrozen after the load are not in the plan yet: all ranks update them.
+  for (const nn::NamedParam& p : trained_params()) {
+    const auto at = means.find(p.path);
+    const auto owner = owners.find(p.path);
+    const bool is_here = owner == owners.end() || owner->second == comm_->rank();
+    set_mean(p.param, is_here && at != means.end() ? at->second : Array());
+  }
   return true;
 }
 

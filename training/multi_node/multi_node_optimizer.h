@@ -40,7 +40,8 @@ struct MultiNodeEvent {
 struct MultiNodeOptimizerOptions {
   // An update uses the means of the gradients before the last ones, which were communicated while the last ones were
   // computed. The update after a broadcast is left out, because there are no gradients before. Files of the optimizer
-  // have these means: saving waits until they have been communicated, and the first update after a load uses them.
+  // have these means: saving waits until they have been communicated, and the first update after a load uses those of
+  // all parameters that are trained then, also of those that were frozen during the load.
   bool double_buffering = false;
   // A parameter that has no gradient on some rank counts as zero there. Otherwise it is a ValueError, on all ranks,
   // with its path.
@@ -74,6 +75,9 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 //
 // With accumulation (StandardUpdater), only the last micro-batch communicates. Gradients travel in the dtype
 // allreduce_grad_dtype of the communicator. With "naive", the means are the same bits for every size of buckets.
+//
+// "pure_nccl" sums gradients of parameters on the GPU of its rank. A parameter on another device, or of another dtype
+// or shape than on rank 0, is a ValueError on all ranks, with the rank, the parameter and what it is on both.
 //
 // If a backward pass or update(lossfun) throws on one rank, the others get a RuntimeError with its message from their
 // update; later updates are RuntimeErrors. The communication thread ends with the optimizer, which must not outlive the

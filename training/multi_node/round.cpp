@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include <catena/kernels/base/error.h>
 #include <catena/training/communicators/array_messages.h>
 #include <catena/training/communicators/communicator_state.h>
 
@@ -17,10 +18,12 @@ namespace {
 
 StreamExtension* streams_of(const Array& a) { return a.backend().extension<StreamExtension>(a.device()); }
 
-Array gradient_of(const BucketPlan::Member& m, autograd::Device device, bool is_zero) {
+Array gradient_of(const BucketPlan::Member& m, Dtype dtype, autograd::Device device, bool is_zero) {
   const Array g = is_zero ? Array() : m.param.grad();
-  if (!g) return autograd::zeros({m.param.size()}, m.param.dtype(), device);
-  return autograd::to_device(autograd::reshape(g, {m.param.size()}), device);
+  if (!g) return autograd::zeros({m.size()}, dtype, device);
+  catena::check<catena::ValueError>(g.dtype() == dtype && g.shape() == m.shape, kMultiNode, "the gradient of ", m.path,
+                                    " is ", g.dtype(), " ", g.shape(), ", the parameter is ", dtype, " ", m.shape);
+  return autograd::to_device(autograd::reshape(g, {m.size()}), device);
 }
 
 // The sums of "dummy" are this rank's own values, but its alltoall is the same as in the other communicators.
@@ -52,22 +55,22 @@ std::vector<double> Round::own_numbers(const std::vector<bool>& has_gradient, co
   return numbers;
 }
 
-void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, const Notes& notes) {
+void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, autograd::Device device,
+                 const Notes& notes) {
   std::vector<bool> has_gradient;
   for (const BucketPlan::Member& m : plan.members) has_gradient.push_back(bool(m.param.grad()));
   Bucket& bucket = buckets[b];
   bucket.own = own_numbers(has_gradient, notes);
-  const autograd::Device device = plan.members[0].param.device();
   const Array numbers =
       autograd::from_host(bucket.own.data(), {std::int64_t(bucket.own.size())}, Dtype::float64, device);
-  pack(b, plan, ranks, notes.failed, autograd::astype(numbers, plan.dtype));
+  pack(b, plan, ranks, notes.failed || notes.changed, autograd::astype(numbers, plan.dtype));
 }
 
-void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, bool failed, const Array& numbers) {
-  const autograd::Device device = plan.members[0].param.device();
+void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, bool is_zero, const Array& numbers) {
+  const autograd::Device device = numbers.device();
   std::vector<std::vector<Array>> pieces(is_sharded ? static_cast<std::size_t>(ranks) : 1);
   for (const BucketPlan::Member& m : plan.members)
-    pieces[is_sharded ? static_cast<std::size_t>(m.owner) : 0].push_back(gradient_of(m, device, failed));
+    pieces[is_sharded ? static_cast<std::size_t>(m.owner) : 0].push_back(gradient_of(m, plan.dtype, device, is_zero));
   Bucket& bucket = buckets[b];
   for (std::vector<Array>& of : pieces) {
     of.push_back(numbers);
@@ -149,11 +152,11 @@ std::vector<Array> Round::means(std::size_t b, const BucketPlan::Bucket& plan, i
   std::vector<Array> all(n);
   std::int64_t at = 0;
   for (std::size_t i = 0; i < n; ++i) {
-    const Variable& p = plan.members[i].param;
-    if (is_sharded && plan.members[i].owner != rank) continue;
-    const std::int64_t begin = std::exchange(at, at + p.size());
+    const BucketPlan::Member& m = plan.members[i];
+    if (is_sharded && m.owner != rank) continue;
+    const std::int64_t begin = std::exchange(at, at + m.size());
     if (bucket.notes[present(n, i)] == 0) continue;
-    all[i] = autograd::reshape(autograd::slice(bucket.mean, 0, begin, at), p.shape());
+    all[i] = autograd::reshape(autograd::slice(bucket.mean, 0, begin, at), m.shape);
   }
   return all;
 }
@@ -164,7 +167,8 @@ void Round::unpack(std::size_t b, const BucketPlan::Bucket& plan, int rank) cons
 }
 
 void set_mean(Variable param, const Array& mean) {
-  if (!mean) param.cleargrad();
+  const bool fits = mean && mean.dtype() == param.dtype() && mean.shape() == param.shape();
+  if (!fits) param.cleargrad();
   else if (param.requires_grad()) param.set_grad(autograd::to_device(mean, param.device()));
 }
 

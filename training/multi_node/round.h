@@ -50,8 +50,9 @@ struct Round {
     }
     return all;
   }
-  // In the thread of the optimizer: copies the gradients of the members. With a failure, zeros.
-  void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, const Notes& notes);
+  // In the thread of the optimizer: copies the gradients of the members to the device. With a failure or other
+  // parameters than planned, zeros. ValueError for a gradient that is not as the parameter when the plan was made.
+  void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, autograd::Device device, const Notes& notes);
   // In the communication thread. `members`: their number.
   void communicate(std::size_t bucket, autograd::Dtype dtype, std::size_t members, const Communicator& comm);
   // In the thread of the optimizer: the means of the members. Null for members of other ranks, and for those that have
@@ -63,7 +64,7 @@ struct Round {
   // The parts of pack() and communicate(), for captured work, in which nothing comes from the host or goes to it.
   // Returns the numbers of this rank; `has_gradient`: of each member.
   static std::vector<double> own_numbers(const std::vector<bool>& has_gradient, const Notes& notes);
-  void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, bool failed, const Array& numbers);
+  void pack(std::size_t bucket, const BucketPlan::Bucket& plan, int ranks, bool is_zero, const Array& numbers);
   void to_wire(std::size_t bucket, autograd::Dtype dtype, const Communicator& comm);  // casts and divides `sent`
   void from_sum(std::size_t bucket, const Array& sum, autograd::Dtype dtype, std::size_t members,
                 const Communicator& comm);
@@ -77,7 +78,7 @@ struct Round {
 autograd::Dtype wire_dtype(const Communicator& comm, autograd::Dtype dtype);
 // The work on the array so far, for another thread or stream to wait for; null where there are no streams.
 catena::Owned<autograd::StreamExtension::Point> point_of(const Array& a);
-// Gives a parameter its mean, or no gradient if that is null.
+// Gives a parameter its mean, or no gradient if that is null or of another dtype or shape.
 void set_mean(autograd::Variable param, const Array& mean);
 
 }  // namespace training::internal

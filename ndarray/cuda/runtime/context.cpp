@@ -30,11 +30,7 @@ void open_device(int device, DeviceState& state) {
   const Driver& cu = driver();
   api::cu_device handle = 0;
   CATENA_CU(device_get, &handle, device);
-  const auto attribute = [&](int which) {
-    int value = 0;
-    CATENA_CU(device_get_attribute, &value, which, handle);
-    return value;
-  };
+  const auto attribute = [device](int which) { return device_attribute(device, which); };
   DeviceProperties& p = state.properties;
   char name[256] = "";
   CATENA_CU(device_get_name, name, static_cast<int>(sizeof name), handle);
@@ -126,6 +122,14 @@ void mark_lost(api::cu_result status, const std::string& text) {
 }
 
 }  // namespace
+
+int device_attribute(int device, int attribute) {
+  api::cu_device handle = 0;
+  int value = 0;
+  CATENA_CU(device_get, &handle, device);
+  CATENA_CU(device_get_attribute, &value, attribute, handle);
+  return value;
+}
 
 const DeviceProperties& properties(int device) { return state_of(device).properties; }
 

@@ -28,6 +28,10 @@ namespace nd::cuda {
 // ValueError for a device number that does not exist.
 CATENA_EXPORT const DeviceProperties& properties(int device);
 
+// Returns an attribute of a device: a number of cuDeviceGetAttribute, such as api::cu_concurrent_managed_access. Needs
+// no context.
+CATENA_EXPORT int device_attribute(int device, int attribute);
+
 // Makes the device's context current on this thread; cheap if it is current already. After an error that destroyed the
 // context, throws the first cause; in a child of fork(), RuntimeError.
 CATENA_EXPORT void use_device(int device);
