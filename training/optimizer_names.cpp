@@ -66,4 +66,11 @@ nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) {
   return report;
 }
 
+nn::StateDict Scheduler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport Scheduler::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }
+nn::StateDict PlateauScheduler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport PlateauScheduler::load_state_dict(const nn::StateDict& state) {
+  return nn::load_state_dict(*this, state);
+}
+
 }  // namespace training

@@ -25,7 +25,7 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
 //   Adam(model, {.alpha = 0.01});
 //   Adam(model.parameters());
 //   Adam({{.params = model.body.parameters(), .lr = 1e-4}, {.params = model.head.parameters()}}, {.alpha = 0.01});
-#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                                          \
+#define CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                                     \
   explicit Class(Options o);                                                                                          \
   Class() : Class(Options{}) {}                                                                                       \
   explicit Class(Link& target) : Class() { setup(target); }                                                           \
@@ -40,8 +40,10 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   Class(Link& target, N... values) requires(sizeof...(N) > 0) : Class(target, Options{double(values)...}) {}          \
   template <internal::ParameterList P, internal::Number... N>                                                         \
   Class(const P& params, N... values) requires(sizeof...(N) > 0) : Class(params, Options{double(values)...}) {}
-// Chainer's expression: auto optimizer = Adam().setup(model), an object with the hyperparameters of the temporary one.
-#define CATENA_OPTIMIZER_SETUP(Class)                                                         \
+// With these, Chainer's expression: auto optimizer = Adam().setup(model), an object with the hyperparameters of the
+// temporary one.
+#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                  \
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                   \
   using Optimizer::setup;                                                                     \
   Class setup(Link& target)&& { return Class(std::move(*this), target); }                     \
   Class setup(const Variables& params)&& { return Class(std::move(*this), params); }          \
@@ -69,7 +71,6 @@ struct CATENA_EXPORT SGD : Optimizer {
     bool nesterov = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
-  CATENA_OPTIMIZER_SETUP(SGD)
   HyperReference momentum{*this, "momentum"};
 };
 
@@ -79,7 +80,6 @@ struct CATENA_EXPORT MomentumSGD : Optimizer {
     double lr = 0.01, momentum = 0.9;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(MomentumSGD)
-  CATENA_OPTIMIZER_SETUP(MomentumSGD)
   HyperReference momentum{*this, "momentum"};
 };
 
@@ -117,7 +117,6 @@ struct CATENA_EXPORT Adam : Optimizer {
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adam)
-  CATENA_OPTIMIZER_SETUP(Adam)
   CATENA_TORCH_CONSTRUCTORS(Adam)
   HyperReference alpha{*this, "alpha"};
 };
@@ -128,7 +127,6 @@ struct CATENA_EXPORT NesterovAG : Optimizer {
     double lr = 0.01, momentum = 0.9;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(NesterovAG)
-  CATENA_OPTIMIZER_SETUP(NesterovAG)
   HyperReference momentum{*this, "momentum"};
 };
 
@@ -138,7 +136,6 @@ struct CATENA_EXPORT AdaGrad : Optimizer {
     double lr = 0.001, eps = 1e-8;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdaGrad)
-  CATENA_OPTIMIZER_SETUP(AdaGrad)
 };
 
 // msg <- rho msg + (1 - rho) g^2;  dx = sqrt((msdx + eps) / (msg + eps)) g;  msdx <- rho msdx + (1 - rho) dx^2;  p <- p
@@ -148,7 +145,6 @@ struct CATENA_EXPORT AdaDelta : Optimizer {
     double rho = 0.95, eps = 1e-6;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdaDelta)
-  CATENA_OPTIMIZER_SETUP(AdaDelta)
 };
 
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms. With centered, the estimated variance
@@ -159,7 +155,6 @@ struct CATENA_EXPORT RMSprop : Optimizer {
     bool centered = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RMSprop)
-  CATENA_OPTIMIZER_SETUP(RMSprop)
 };
 
 // n <- alpha n + (1 - alpha) g^2;  G <- alpha G + (1 - alpha) g;  delta <- momentum delta - lr g / sqrt(n - G^2 + eps);
@@ -169,7 +164,6 @@ struct CATENA_EXPORT RMSpropGraves : Optimizer {
     double lr = 1e-4, alpha = 0.95, momentum = 0.9, eps = 1e-4;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RMSpropGraves)
-  CATENA_OPTIMIZER_SETUP(RMSpropGraves)
 };
 
 // r = 1 / (mem + 1);  G <- (1 - r) G + r g;  g2 <- (1 - r) g2 + r g^2;  x = G^2 / (g2 + eps);
@@ -179,7 +173,6 @@ struct CATENA_EXPORT SMORMS3 : Optimizer {
     double lr = 0.001, eps = 1e-16;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SMORMS3)
-  CATENA_OPTIMIZER_SETUP(SMORMS3)
 };
 
 // ---- later than Chainer 1.24 ----
@@ -191,7 +184,6 @@ struct CATENA_EXPORT CorrectedMomentumSGD : Optimizer {
     bool nesterov = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(CorrectedMomentumSGD)
-  CATENA_OPTIMIZER_SETUP(CorrectedMomentumSGD)
   HyperReference momentum{*this, "momentum"};
 };
 
@@ -218,7 +210,6 @@ struct CATENA_EXPORT AdamW : Optimizer {
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdamW)
-  CATENA_OPTIMIZER_SETUP(AdamW)
   CATENA_TORCH_CONSTRUCTORS(AdamW)
   HyperReference alpha{*this, "alpha"};
 };
@@ -231,7 +222,6 @@ struct CATENA_EXPORT AMSGrad : Optimizer {
     AdamConvention convention = AdamConvention::pytorch;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AMSGrad)
-  CATENA_OPTIMIZER_SETUP(AMSGrad)
   HyperReference alpha{*this, "alpha"};
 };
 
@@ -245,13 +235,11 @@ struct CATENA_EXPORT AdaBound : Optimizer {
            initial_alpha = 0;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdaBound)
-  CATENA_OPTIMIZER_SETUP(AdaBound)
   HyperReference alpha{*this, "alpha"};
 };
 struct CATENA_EXPORT AMSBound : Optimizer {
   using Options = AdaBound::Options;
   CATENA_OPTIMIZER_CONSTRUCTORS(AMSBound)
-  CATENA_OPTIMIZER_SETUP(AMSBound)
   HyperReference alpha{*this, "alpha"};
 };
 
@@ -268,7 +256,6 @@ struct CATENA_EXPORT RAdam : Optimizer {
     operator Options() const { return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps}; }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RAdam)
-  CATENA_OPTIMIZER_SETUP(RAdam)
   CATENA_TORCH_CONSTRUCTORS(RAdam)
   HyperReference alpha{*this, "alpha"};
 };
@@ -286,7 +273,6 @@ struct CATENA_EXPORT Adamax : Optimizer {
     operator Options() const { return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps}; }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
-  CATENA_OPTIMIZER_SETUP(Adamax)
   CATENA_TORCH_CONSTRUCTORS(Adamax)
   HyperReference alpha{*this, "alpha"};
 };
@@ -301,7 +287,6 @@ struct CATENA_EXPORT MSVAG : Optimizer {
     double lr = 0.1, beta = 0.9, eta = 1, weight_decay_rate = 0;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(MSVAG)
-  CATENA_OPTIMIZER_SETUP(MSVAG)
 };
 
 // p <- p - lr weight_decay_rate p - lr sign(beta1 m + (1 - beta1) g);  m <- beta2 m + (1 - beta2) g.  State m.  (Chen
@@ -319,7 +304,6 @@ struct CATENA_EXPORT Lion : Optimizer {
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Lion)
-  CATENA_OPTIMIZER_SETUP(Lion)
   CATENA_TORCH_CONSTRUCTORS(Lion)
 };
 
@@ -343,7 +327,6 @@ struct CATENA_EXPORT LAMB : Optimizer {
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(LAMB)
-  CATENA_OPTIMIZER_SETUP(LAMB)
   CATENA_TORCH_CONSTRUCTORS(LAMB)
   HyperReference alpha{*this, "alpha"};
 
@@ -366,7 +349,6 @@ struct CATENA_EXPORT Adafactor : Optimizer {
     double weight_decay_rate = 0;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adafactor)
-  CATENA_OPTIMIZER_SETUP(Adafactor)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;
@@ -384,7 +366,7 @@ struct CATENA_EXPORT Muon : Optimizer {
     double lr = 0.02, momentum = 0.95, weight_decay_rate = 0.1, adam_alpha = 3e-4;
     bool nesterov = true;
   };
-  CATENA_OPTIMIZER_CONSTRUCTORS(Muon)
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Muon)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;
@@ -394,8 +376,18 @@ struct CATENA_EXPORT Muon : Optimizer {
   bool nesterov_;
 };
 
+// ---- PyTorch's names, defaults and order of hyperparameters ----
+// AdaGrad.
+struct CATENA_EXPORT Adagrad : AdaGrad {
+  struct Options {
+    double lr = 0.01, eps = 1e-10;
+    operator AdaGrad::Options() const { return {.lr = lr, .eps = eps}; }
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Adagrad)
+};
+
 #undef CATENA_TORCH_CONSTRUCTORS
-#undef CATENA_OPTIMIZER_SETUP
+#undef CATENA_OPTIMIZER_CONSTRUCTORS_ONLY
 #undef CATENA_OPTIMIZER_CONSTRUCTORS
 
 }  // namespace training
