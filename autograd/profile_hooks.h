@@ -62,6 +62,7 @@ class CATENA_EXPORT MemoryProfileHook : public FunctionHook {
 
 namespace function_hooks {
 using autograd::MemoryProfileHook;
+// Chainer's name of MemoryProfileHook.
 using CupyMemoryProfileHook = MemoryProfileHook;
 }  // namespace function_hooks
 

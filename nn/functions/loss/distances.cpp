@@ -9,6 +9,7 @@
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/probability_loss.h>
 
 namespace nn {
 
