@@ -5,7 +5,7 @@
 
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/config.h>
-#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/hooks.h>
