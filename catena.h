@@ -26,6 +26,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/ndarray_backend/convert.h>

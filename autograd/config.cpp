@@ -88,7 +88,7 @@ DefaultDtype::DefaultDtype(catena::Dtype dtype) : dtype_(dtype) {
 DefaultDtype::DefaultDtype(std::string_view text)
     : DefaultDtype(text == "mixed16" ? mixed16 : DefaultDtype(catena::dtype_from_name(text))) {}
 
-ConfigScope::ConfigScope(const ConfigOptions& changes) : choice_(changes.train) {
+using_config::using_config(const ConfigOptions& changes, int) : choice_(changes.train) {
   check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, "using_config", "max_workspace_size is ",
                             changes.max_workspace_size.value_or(0), " bytes; it must not be negative");
   previous_ = exchange(changes);
@@ -97,7 +97,7 @@ ConfigScope::ConfigScope(const ConfigOptions& changes) : choice_(changes.train) 
   if (changes.type_check) checks = *changes.type_check ? internal::TypeChecks::on : internal::TypeChecks::off;
 }
 
-ConfigScope::~ConfigScope() {
+using_config::~using_config() {
   exchange(previous_);
   internal::modes().type_checks = type_checks_;
 }

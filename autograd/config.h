@@ -1,7 +1,7 @@
 // The configuration of the calling thread through one scope, under the names of Chainer's `config`:
 //
 //   const auto scope = using_config({.cudnn_deterministic = true, .max_workspace_size = 64 << 20});
-//   const auto scope = using_config("use_cudnn", "never");
+//   const auto scope = using_config("use_cudnn", "never");          // or: using_config scope("use_cudnn", "never");
 //   if (config().train) ...
 //
 // A scope changes the entries that it lists and restores them at its end, also after an exception. Arguments of a call
@@ -74,23 +74,6 @@ struct ConfigOptions {
   std::optional<bool> keep_graph_on_report = {};
 };
 
-// The scope that using_config returns: its destructor puts the old options back.
-class CATENA_EXPORT ConfigScope {
- public:
-  explicit ConfigScope(const ConfigOptions& changes);
-  ~ConfigScope();
-  ConfigScope(const ConfigScope&) = delete;
-  ConfigScope& operator=(const ConfigScope&) = delete;
-
- private:
-  internal::TrainChoice choice_;
-  ConfigOptions previous_;
-  internal::TypeChecks type_checks_;
-};
-
-// Throws a ValueError for a negative size, and then changes nothing.
-[[nodiscard]] inline ConfigScope using_config(const ConfigOptions& changes) { return ConfigScope(changes); }
-
 namespace internal {
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, bool value);
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, std::int64_t value);
@@ -100,19 +83,40 @@ CATENA_EXPORT ConfigOptions config_entry(std::string_view name, UseCudnn value);
 CATENA_EXPORT ConfigOptions config_entry(std::string_view name, const DefaultDtype& value);
 }  // namespace internal
 
-// Changes one entry by its name. AttributeError for an unknown name, TypeError for a value of the wrong type.
-template <class Value> [[nodiscard]] ConfigScope using_config(std::string_view name, const Value& value) {
-  if constexpr (std::is_same_v<Value, bool>) return ConfigScope(internal::config_entry(name, value));
-  else if constexpr (std::is_integral_v<Value>)
-    return ConfigScope(internal::config_entry(name, static_cast<std::int64_t>(value)));
-  else if constexpr (std::is_floating_point_v<Value>)
-    return ConfigScope(internal::config_entry(name, static_cast<double>(value)));
-  else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
-    return ConfigScope(internal::config_entry(name, std::string_view(value)));
-  else if constexpr (std::is_convertible_v<const Value&, UseCudnn>)
-    return ConfigScope(internal::config_entry(name, UseCudnn(value)));
-  else return ConfigScope(internal::config_entry(name, DefaultDtype(value)));
-}
+// A scope with other options; its destructor puts the old ones back.
+class CATENA_EXPORT using_config {
+ public:
+  // ValueError for a negative size, which changes nothing. (A template, so that {.train = false} means the options.)
+  template <std::same_as<ConfigOptions> O = ConfigOptions>
+  [[nodiscard]] explicit using_config(const O& changes) : using_config(changes, 0) {}
+  // Changes one entry by its name. AttributeError for an unknown name, TypeError for a value of the wrong type.
+  template <class Value>
+  requires(std::is_convertible_v<const Value&, std::string_view> || std::is_convertible_v<const Value&, UseCudnn> ||
+           std::is_convertible_v<const Value&, DefaultDtype> || std::is_arithmetic_v<Value>)
+      [[nodiscard]] using_config(std::string_view name, const Value& value)
+      : using_config(entry(name, value), 0) {}
+  ~using_config();
+  using_config(const using_config&) = delete;
+  using_config& operator=(const using_config&) = delete;
+
+ private:
+  using_config(const ConfigOptions& changes, int);
+  template <class Value> static ConfigOptions entry(std::string_view name, const Value& value) {
+    if constexpr (std::is_same_v<Value, bool>) return internal::config_entry(name, value);
+    else if constexpr (std::is_integral_v<Value>) return internal::config_entry(name, std::int64_t(value));
+    else if constexpr (std::is_floating_point_v<Value>) return internal::config_entry(name, double(value));
+    else if constexpr (std::is_convertible_v<const Value&, std::string_view>)
+      return internal::config_entry(name, std::string_view(value));
+    else if constexpr (std::is_convertible_v<const Value&, UseCudnn>)
+      return internal::config_entry(name, UseCudnn(value));
+    else return internal::config_entry(name, DefaultDtype(value));
+  }
+
+  internal::TrainChoice choice_;
+  ConfigOptions previous_;
+  internal::TypeChecks type_checks_;
+};
+using ConfigScope = using_config;
 
 // The current values on the calling thread.
 struct Config {

@@ -20,7 +20,7 @@ struct Evaluation {
   Variables inputs, outputs;
   Evaluation(const char* op, const ListFunction& f, const Variables& xs, bool graph) {
     graph_mode_of(xs);  // throws for null inputs
-    const ModeScope backprop = force_backprop_mode();
+    const auto backprop = force_backprop_mode();
     for (const Variable& x : xs)
       inputs.push_back(graph && graph_mode_of({&x, 1}).graph ? identity(x) : Variable(x.data()));
     outputs = f(inputs);

@@ -67,9 +67,13 @@ inline bool checks_types(const Modes& m) noexcept {
 }  // namespace internal
 
 using ModeScope = catena::ScopedValue<bool>;  // sets one mode and restores it when it is destroyed
-// auto scope = no_backprop_mode();  affects AUTO variables only.
-[[nodiscard]] inline ModeScope no_backprop_mode() { return {internal::modes().enable_backprop, false}; }
-[[nodiscard]] inline ModeScope force_backprop_mode() { return {internal::modes().enable_backprop, true}; }
+// auto scope = no_backprop_mode(), or no_backprop_mode scope;  affects AUTO variables only.
+struct no_backprop_mode : ModeScope {
+  [[nodiscard]] no_backprop_mode() : ModeScope(internal::modes().enable_backprop, false) {}
+};
+struct force_backprop_mode : ModeScope {
+  [[nodiscard]] force_backprop_mode() : ModeScope(internal::modes().enable_backprop, true) {}
+};
 
 namespace internal {
 // Marks, for a scope, that this thread has chosen its mode `train`. A null argument marks nothing.
@@ -89,17 +93,17 @@ class CATENA_EXPORT TrainChoice {
 CATENA_EXPORT bool trains(std::string_view op);
 }  // namespace internal
 
-// The scope that train_mode returns: its destructor puts the old mode back.
-class [[nodiscard]] TrainScope {
+// Sets, on the calling thread only, the default of the `train` option of dropout, batch_normalization and others, until
+// the end of the scope: const auto scope = train_mode(false), or train_mode scope(false).
+class [[nodiscard]] train_mode {
  public:
-  explicit TrainScope(bool train) : choice_(train), mode_(internal::modes().train, train) {}
+  [[nodiscard]] explicit train_mode(bool train) : choice_(train), mode_(internal::modes().train, train) {}
 
  private:
   internal::TrainChoice choice_;
   ModeScope mode_;
 };
-// Sets, on the calling thread only, the default of the `train` option of dropout, batch_normalization and others.
-[[nodiscard]] inline TrainScope train_mode(bool train) { return TrainScope(train); }
+using TrainScope = train_mode;
 
 // True if functions on this thread check the types of their inputs.
 inline bool is_type_check_enabled() noexcept { return internal::checks_types(internal::modes()); }

@@ -78,7 +78,7 @@ class Forget final : public FunctionNode {
     }
     random_ = RandomState();
     const bool has_graph = modes().enable_backprop;
-    const ModeScope no_graph = no_backprop_mode();
+    const auto no_graph = no_backprop_mode();
     const Variables ys = call(xs, has_graph);
     Arrays out;
     for (const Variable& y : ys) out.push_back(y.data());

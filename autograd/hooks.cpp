@@ -19,6 +19,7 @@ constinit thread_local HookList* hooks_of_thread = nullptr;
 }  // namespace
 
 FunctionHook::~FunctionHook() = default;
+HookScope FunctionHook::scope() { return HookScope(*this); }
 void FunctionHook::forward_preprocess(const FunctionNode&, const Arrays&) {}
 void FunctionHook::forward_postprocess(const FunctionNode&, const Arrays&) {}
 void FunctionHook::backward_preprocess(const FunctionNode&, const Arrays&, const Arrays&) {}
@@ -27,7 +28,7 @@ void FunctionHook::failed(const FunctionNode&) noexcept {}
 
 HookScope::HookScope(FunctionHook& hook) : hook_(&hook) {
   const std::string name = hook.name();
-  for (const auto& entry : function_hooks())
+  for (const auto& entry : get_function_hooks())
     catena::check<catena::KeyError>(entry.first != name, "HookScope", "a hook named ", name, " is registered already");
   if (hooks_of_thread == nullptr) hooks_of_thread = new HookList;
   hooks_of_thread->emplace_back(name, &hook);
@@ -38,7 +39,7 @@ HookScope::~HookScope() {
   if (hooks_of_thread->empty()) delete std::exchange(hooks_of_thread, nullptr);
 }
 
-std::vector<std::pair<std::string, FunctionHook*>> function_hooks() {
+std::vector<std::pair<std::string, FunctionHook*>> get_function_hooks() {
   return hooks_of_thread ? *hooks_of_thread : HookList();
 }
 
@@ -47,7 +48,7 @@ namespace internal {
 const HookList* thread_hooks() noexcept { return hooks_of_thread; }
 
 std::vector<FunctionHook*> merged_hooks(const NamedHooks& local) {
-  HookList merged = function_hooks();
+  HookList merged = get_function_hooks();
   for (const auto& [name, hook] : local) {
     const auto same =
         std::find_if(merged.begin(), merged.end(), [&name = name](const auto& entry) { return entry.first == name; });

@@ -3,7 +3,7 @@
 //
 //   TimerHook timer;
 //   {
-//     HookScope scope(timer);
+//     HookScope scope(timer);                        // or: auto scope = timer.scope();
 //     loss = model(x); loss.backward();
 //   }
 //   std::cout << timer.total_time();
@@ -24,6 +24,7 @@
 
 namespace autograd {
 
+class HookScope;
 class ProfileExtension;
 
 // Base class; every member function does nothing unless overridden. In backward, in_data holds the arrays that still
@@ -40,6 +41,8 @@ class CATENA_EXPORT FunctionHook {
   // that a hook can end what its preprocess began. Inner functions are reported before outer ones, and the hooks of one
   // function in reverse order.
   virtual void failed(const FunctionNode& function) noexcept;
+  // A HookScope of this hook: Python's `with hook:`.
+  [[nodiscard]] HookScope scope();
 };
 
 // Registers a hook on the calling thread until the end of the scope, under its name. KeyError if the name is in use.
@@ -55,7 +58,7 @@ class CATENA_EXPORT HookScope {
 };
 
 // Returns the hooks of the calling thread, in the order of registration.
-CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> function_hooks();
+CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> get_function_hooks();
 
 // Measures the wall time of every forward and backward until the device of the inputs has finished. Calls that end with
 // an exception are not in the history.
@@ -119,6 +122,11 @@ class CATENA_EXPORT PrintHook : public FunctionHook {
   std::ostream* file_;
   bool flush_;
 };
+
+// The names of Chainer's module: function_hooks::TimerHook.
+namespace function_hooks {
+using autograd::CUDAProfileHook, autograd::PrintHook, autograd::TimerHook;
+}
 
 namespace internal {
 // Returns null if the thread has no hooks.

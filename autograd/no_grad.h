@@ -11,10 +11,10 @@ namespace autograd {
 // A scope without a graph, as an object.
 class no_grad {
  public:
-  [[nodiscard]] no_grad() : scope_(no_backprop_mode()) {}
+  [[nodiscard]] no_grad() {}
 
  private:
-  ModeScope scope_;
+  no_backprop_mode scope_;
 };
 using NoGradGuard = no_grad;
 using NoGrad = no_grad;

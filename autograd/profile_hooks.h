@@ -60,4 +60,10 @@ class CATENA_EXPORT MemoryProfileHook : public FunctionHook {
   std::vector<Call> call_history_;
 };
 
+namespace function_hooks {
+using autograd::MemoryProfileHook;
+// Chainer's name of MemoryProfileHook.
+using CupyMemoryProfileHook = MemoryProfileHook;
+}  // namespace function_hooks
+
 }  // namespace autograd

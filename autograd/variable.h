@@ -39,7 +39,7 @@ struct Access;
 
 // An array of the framework or of an array library that is linked.
 template <class T>
-concept ArrayLike = std::same_as<T, Array> || ForeignArray<T>;
+concept ArrayLike = std::derived_from<T, Array> || ForeignArray<T>;
 
 struct VariableOptions {
   Flag volatile_ = AUTO;
@@ -62,6 +62,8 @@ struct BackwardOptions {
 // A list of variables, as functions with several inputs or outputs take and return it.
 using Variables = catena::SmallVector<Variable, 4>;
 struct Sorted;
+class Extremes;
+class Mask;
 
 // A bound of clip as an argument: a number, a Variable that broadcasts, or, for {}, none.
 class Bound {
@@ -127,6 +129,8 @@ class CATENA_EXPORT Variable {
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
+  // A variable does not know its optimizer. Compilers show this line in their error messages.
+  void update_rule() const = delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
   const Variable& requires_grad_(bool requires_grad = true) const;
   const std::string& name() const;
   void set_name(const std::string& name);
@@ -185,7 +189,15 @@ class CATENA_EXPORT Variable {
 #define CATENA_REDUCTION_RULE(name, ...) Variable name(const Axes& axes = {}, bool keepdims = false) const;
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
+  // Over one axis, the result of max and min can be taken apart: auto [values, indices] = x.max(1).
+  template <std::same_as<int> I> Extremes max(I axis, bool keepdims = false) const;
+  template <std::same_as<int> I> Extremes min(I axis, bool keepdims = false) const;
   Variable astype(Dtype dtype) const;  // cast of functions/array.h
+  // PyTorch's to(), differentiable: a dtype, a device, or "cpu", "cuda", "cuda:1" (ValueError for other texts).
+  Variable to(Dtype dtype) const { return astype(dtype); }
+  Variable to(Device device) const;
+  Variable to(std::string_view device) const;
+  Variable cpu() const { return to(Device{}); }
   Variable operator+() const { return *this; }
   Variable reshape(const Shape& shape) const;
   template <class... I> Variable reshape(std::int64_t first, I... rest) const {
@@ -230,6 +242,7 @@ class CATENA_EXPORT Variable {
   Variable squeeze(const Axes& axis = {}) const;
   Variable unsqueeze(int axis) const;
   Variable view(const Shape& shape) const { return reshape(shape); }
+  Variable view_as(const Variable& other) const { return reshape(other.shape()); }
   template <class... I> Variable view(std::int64_t first, I... rest) const { return reshape(first, rest...); }
   Variable permute(const Dims& axes) const { return transpose(axes); }
   template <class... I> Variable permute(std::int64_t first, I... rest) const { return transpose(first, rest...); }
@@ -264,12 +277,17 @@ class CATENA_EXPORT Variable {
     else return add_hook(std::move(hook));
   }
 
-  // Truth value, equality and order of variables are not defined. Compilers show these lines in their error messages.
-  friend bool operator==(const Variable&, const Variable&) = delete;  // is_same(), or compare the arrays data()
-  friend bool operator<(const Variable&, const Variable&) = delete;   // compare the arrays data()
-  friend bool operator>(const Variable&, const Variable&) = delete;   // compare the arrays data()
-  friend bool operator<=(const Variable&, const Variable&) = delete;  // compare the arrays data()
-  friend bool operator>=(const Variable&, const Variable&) = delete;  // compare the arrays data()
+  // Compare the elements, as the operators of arrays do: (y.argmax(1) == t).sum(). Whether two handles are of one
+  // variable is is_same().
+#define CATENA_COMPARISON(op) friend CATENA_EXPORT Mask operator op(const Variable& a, const Variable& b);
+  CATENA_COMPARISON(==)
+  CATENA_COMPARISON(!=)
+  CATENA_COMPARISON(<)
+  CATENA_COMPARISON(<=)
+  CATENA_COMPARISON(>)
+  CATENA_COMPARISON(>=)
+#undef CATENA_COMPARISON
+  Mask eq(const Variable& other) const;
 
  protected:
   // A root whose data is set later, with volatile AUTO (a parameter of unknown shape). Until set_data, data() is a null
@@ -299,6 +317,40 @@ struct Sorted {
   Variable indices;  // int64, along the axis; no gradient
 };
 
+// The result of max and min over one axis: the values, which have a gradient, and, taken apart, the positions of the
+// first of them (int32, without a gradient), which are computed when they are asked for. Of a variable that was
+// assigned, there are no positions (RuntimeError).
+class CATENA_EXPORT Extremes : public Variable {
+ public:
+  Extremes(const Variable& of, int axis, bool keepdims, bool greatest);
+  Extremes& operator=(const Variable& v);
+  const Variable& values() const noexcept { return *this; }
+  Variable indices() const;
+  template <std::size_t I> Variable get() const {
+    if constexpr (I == 0) return values();
+    else return indices();
+  }
+
+ private:
+  Variable of_;
+  int axis_;
+  bool keepdims_, greatest_;
+};
+template <std::same_as<int> I> Extremes Variable::max(I axis, bool keepdims) const {
+  return {*this, axis, keepdims, true};
+}
+template <std::same_as<int> I> Extremes Variable::min(I axis, bool keepdims) const {
+  return {*this, axis, keepdims, false};
+}
+
+// The result of a comparison of variables: an array of bool. In a condition it counts as its only element; ValueError
+// unless there is one: (x > 0).all() and .any() reduce.
+class CATENA_EXPORT Mask : public Array {
+ public:
+  explicit Mask(Array array) noexcept : Array(std::move(array)) {}
+  explicit operator bool() const;
+};
+
 // Returns a Variable as it is, and an array as a root that gets no gradient.
 inline Variable as_variable(const Variable& x) { return x; }
 template <ArrayLike T> Variable as_variable(const T& x) { return Variable(x, {.requires_grad = false}); }
@@ -321,9 +373,10 @@ struct GradOptions {
   Variables grad_outputs = {};
   bool retain_graph = true;   // the graph stays, with either value
   bool create_graph = false;  // as enable_double_backprop
+  bool enable_double_backprop = create_graph;
 };
 inline Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options) {
-  return grad(outputs, inputs, options.grad_outputs, options.create_graph);
+  return grad(outputs, inputs, options.grad_outputs, options.create_graph || options.enable_double_backprop);
 }
 // The same with all arguments of later Chainer, in its order. grad_inputs (empty, or one per input, null for none) are
 // added to the results; set_grad stores the results as the gradients of the inputs; retain_grad stores the gradients of
@@ -336,3 +389,6 @@ CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, 
 CATENA_EXPORT void backward(const Variables& roots, const BackwardOptions& options = {});
 
 }  // namespace autograd
+
+template <> struct std::tuple_size<autograd::Extremes> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I> struct std::tuple_element<I, autograd::Extremes> { using type = autograd::Variable; };

@@ -134,4 +134,30 @@ void clip_grad_value(const Variables& params, double clip_value) {
 }
 void clip_grad_value(const Link& link, double clip_value) { clip_grad_value(link.params(), clip_value); }
 
+Array utils::parameters_to_vector(const Variables& params) {
+  check<ValueError>(!params.empty(), "parameters_to_vector", "the list of parameters is empty");
+  std::vector<Array> parts;
+  for (const Variable& p : params) {
+    check<ValueError>(p && p.data(), "parameters_to_vector", "a parameter has no data yet");
+    parts.push_back(autograd::reshape(p.data(), {-1}));
+  }
+  return autograd::concatenate(parts);
+}
+
+void utils::vector_to_parameters(const Array& vector, const Variables& params) {
+  std::int64_t size = 0;
+  for (const Variable& p : params) {
+    check<ValueError>(p && p.data(), "vector_to_parameters", "a parameter has no data yet");
+    size += p.size();
+  }
+  check<ValueError>(vector && vector.ndim() == 1 && vector.size() == size, "vector_to_parameters",
+                    "the parameters have ", size, " elements, and the vector has the shape ",
+                    vector ? catena::to_string(vector.shape()) : std::string("of a null array"));
+  std::int64_t at = 0;
+  for (const Variable& p : params) {
+    autograd::assign(p.data(), autograd::reshape(autograd::slice(vector, 0, at, at + p.size()), p.shape()));
+    at += p.size();
+  }
+}
+
 }  // namespace nn

@@ -25,7 +25,7 @@ Link& FunctionSet::set(const std::string& name, internal::AnyLink link) {
   check<AttributeError>(!name.empty() && name.find('/') == name.npos, "FunctionSet", "\"", name,
                         "\" cannot be the name of a link: names are parts of paths, not empty and without a slash");
   bool taken = false;  // the name belongs to a member added by add_link or add_param
-  for (const auto& [key, child] : children()) taken |= key == name;
+  for (const auto& [key, child] : named_children()) taken |= key == name;
   for (const NamedParam& p : namedparams()) taken |= p.path.substr(1) == name;
   check<AttributeError>(!taken, "FunctionSet", "the set has a member named ", name, " already");
   return parts_.emplace_back(name, std::move(link)).link.get();

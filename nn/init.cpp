@@ -27,4 +27,13 @@ void normal_(const Variable& w, double mean, double std) {
                  }));
 }
 
+void trunc_normal_(const Variable& w, const TruncNormalOptions& o) {
+  catena::check<catena::ValueError>(o.std > 0 && o.a < o.b, "trunc_normal_", "std is ", o.std, " and the bounds are ",
+                                    o.a, " and ", o.b, "; std must be positive and the bounds must increase");
+  internal::fill("trunc_normal_", w, Initializer([o](const Array& array) {
+                   initializers::TruncatedNormal(o.std, o.a - o.mean, o.b - o.mean)(array);
+                   autograd::assign(array, array + o.mean);
+                 }));
+}
+
 }  // namespace nn::init

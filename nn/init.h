@@ -43,6 +43,19 @@ inline void kaiming_uniform_(const Variable& w, double gain = 1.4142135623730951
 inline void kaiming_normal_(const Variable& w, double gain = 1.4142135623730951) {
   internal::fill("kaiming_normal_", w, initializers::LeCunNormal(gain));
 }
+// The same by PyTorch's options: kaiming_normal_(w, {.mode = "fan_out", .nonlinearity = "relu"}).
+using initializers::calculate_gain, initializers::KaimingOptions;
+inline void kaiming_uniform_(const Variable& w, const KaimingOptions& options) {
+  internal::fill("kaiming_uniform_", w, initializers::KaimingUniform(options));
+}
+inline void kaiming_normal_(const Variable& w, const KaimingOptions& options) {
+  internal::fill("kaiming_normal_", w, initializers::KaimingNormal(options));
+}
+// N(mean, std^2) within [a, b].
+struct TruncNormalOptions {
+  double mean = 0, std = 1, a = -2, b = 2;
+};
+CATENA_EXPORT void trunc_normal_(const Variable& w, const TruncNormalOptions& options = {});
 CATENA_EXPORT void uniform_(const Variable& w, double a = 0, double b = 1);  // U[a, b)
 CATENA_EXPORT void normal_(const Variable& w, double mean = 0, double std = 1);
 inline void constant_(const Variable& w, double value) {

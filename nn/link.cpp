@@ -217,7 +217,13 @@ std::vector<Link*> Link::links(bool skipself) try {
   catena::rethrow_standard("Link");
 }
 
-std::vector<std::pair<std::string, Link*>> Link::children() {
+LinkRange Link::children() {
+  std::vector<Link*> result;
+  for_children(*this, [&](std::string_view, Link& child) { result.push_back(&child); });
+  return LinkRange(std::move(result));
+}
+
+std::vector<std::pair<std::string, Link*>> Link::named_children() {
   std::vector<std::pair<std::string, Link*>> result;
   for_children(*this, [&](std::string_view name, Link& child) { result.emplace_back(name, &child); });
   return result;
@@ -537,7 +543,7 @@ Link& Link::own_link(const std::string& name, internal::AnyLink link) {
 
 Link& Chain::operator[](std::string_view name) const {
   std::string names;
-  for (const auto& [key, child] : mutable_link(*this).children()) {
+  for (const auto& [key, child] : mutable_link(*this).named_children()) {
     if (key == name) return *child;
     names += (names.empty() ? "" : ", ") + key;
   }

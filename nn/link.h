@@ -99,7 +99,44 @@ class CATENA_EXPORT AddedMembers {
 };
 class AnyLink;
 struct Naming;
+struct NotCallable {};
+using LinkHookFunction = catena::Function<void(Link& link, const Variables& args, const Variables& outputs)>;
 }  // namespace internal
+
+// Links in their order, for a loop: for (nn::Link& link : model.modules()) ...
+class LinkRange {
+ public:
+  class Iterator {
+   public:
+    explicit Iterator(Link* const* at) noexcept : at_(at) {}
+    Link& operator*() const noexcept { return **at_; }
+    Iterator& operator++() noexcept { return ++at_, *this; }
+    friend bool operator==(const Iterator&, const Iterator&) = default;
+
+   private:
+    Link* const* at_;
+  };
+  explicit LinkRange(std::vector<Link*> links) noexcept : links_(std::move(links)) {}
+  Iterator begin() const noexcept { return Iterator(links_.data()); }
+  Iterator end() const noexcept { return Iterator(links_.data() + links_.size()); }
+  std::size_t size() const noexcept { return links_.size(); }
+  bool empty() const noexcept { return links_.empty(); }
+  Link& operator[](std::size_t i) const noexcept { return *links_[i]; }
+
+ private:
+  std::vector<Link*> links_;
+};
+
+// The handle of a hook that register_forward_hook made. The hook exists as long as the link and its copies, also
+// without the handle.
+class CATENA_EXPORT LinkHookHandle {
+ public:
+  explicit LinkHookHandle(catena::Shared<LinkHook> hook) noexcept : hook_(std::move(hook)) {}
+  void remove();  // no further calls, for copies of the link neither; has no effect a second time
+
+ private:
+  catena::Shared<LinkHook> hook_;
+};
 
 // A parameter or a link with its path from the link that was asked, such as "/l1/W".
 struct NamedParam {
@@ -128,6 +165,10 @@ class CATENA_EXPORT Link {
   Link(Link&&) noexcept;
   Link& operator=(const Link&);
   Link& operator=(Link&&) noexcept;
+  // A child of another class cannot be assigned through a Link&, which would copy a part of it.
+  template <class L>
+  requires(std::is_base_of_v<Link, std::decay_t<L>> && !std::is_same_v<Link, std::decay_t<L>>) Link& operator=(L&&) =
+      delete;  // dict.insert("name", nn::Linear(3, 2))
   virtual ~Link();
 
   // Returns the name of this link in its parent; empty for the root. add_link sets the name at once; the names of
@@ -145,7 +186,8 @@ class CATENA_EXPORT Link {
   void for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const;
   std::vector<Link*> links(bool skipself = false);
   std::vector<NamedLink> namedlinks(bool skipself = false);
-  std::vector<std::pair<std::string, Link*>> children();
+  LinkRange children();
+  std::vector<std::pair<std::string, Link*>> named_children();
   bool has_uninitialized_params() const;  // does not include children
   // Returns one of the link's own parameters by name, listed or added. The KeyError lists the names.
   Parameter& param(std::string_view name);
@@ -183,7 +225,14 @@ class CATENA_EXPORT Link {
   // Returns the device to which the link was moved; if it was not, the device of its parameters; without parameters,
   // the default device.
   Device device() const;
-  // PyTorch's name: a device, "cpu", "cuda" or "cuda:1" (ValueError for other texts), or a dtype.
+  // PyTorch's names: a device, "cpu", "cuda" or "cuda:1" (ValueError for other texts), or a dtype. Chainer's names of
+  // devices, "@numpy" and "@cupy:1", are devices as well.
+  template <std::convertible_to<std::string_view> S> Link& to_device(const S& name) {
+    return to(std::string_view(name));
+  }
+  Link& cpu() { return to_cpu(); }
+  Link& cuda(std::optional<int> id = {}) { return to_gpu(id); }
+  Link& half() { return to_dtype(Dtype::float16); }
   Link& to(Device to) { return to_device(to); }
   Link& to(std::string_view device);
   Link& to(autograd::Dtype dtype) { return to_dtype(dtype); }
@@ -203,6 +252,16 @@ class CATENA_EXPORT Link {
   std::vector<Variable> parameters() const { return params(); }
   std::vector<NamedParam> named_parameters() const { return namedparams(); }
   void zero_grad() { cleargrads(); }
+  LinkRange modules() { return LinkRange(links()); }
+  std::vector<NamedLink> named_modules() { return namedlinks(); }
+  // Calls f for every link below this one, children before their parents, and then for this one.
+  template <class F> Link& apply(F&& f) {
+    for (Link& child : children()) child.apply(f);
+    f(*this);
+    return *this;
+  }
+  Persistent& register_buffer(const std::string& name, const Array& value) { return add_persistent(name, value); }
+  Parameter& register_parameter(const std::string& name, Parameter p) { return own_param(name, std::move(p)); }
   // enable_update() or disable_update(), for all parameters.
   Link& requires_grad_(bool requires_grad = true);
   // Copies of parameters and persistents by key, on the CPU, and back: see nn/serializers/state_dict.h.
@@ -210,12 +269,37 @@ class CATENA_EXPORT Link {
   LoadReport load_state_dict(const StateDict& state);
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
   // The mode belongs to a thread and a scope, not to a model. Compilers show these lines in their error messages.
-  void train() = delete;  // const auto scope = autograd::train_mode(true);
-  void eval() = delete;   // const auto scope = autograd::train_mode(false);
+  void train(bool mode = true) = delete;  // const auto scope = autograd::train_mode(true);
+  void eval() = delete;                   // const auto scope = autograd::train_mode(false);
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
-  // Hooks of a link are objects.
-  template <class F> void register_forward_hook(F&&) = delete;  // add_hook(nn::CallbackLinkHook("name", {...}))
+  // The class of the object is not known here.
+  void copy() const = delete;  // Net other = model; or nn::copy(model), which shares the arrays
+  // Members are listed, so that copies of the object have members of their own.
+  template <class L>
+  void register_module(const std::string&, L&&) = delete;  // NN_MEMBERS(l1) Variable operator()(Variable x)
+  // Has hook(link, args, output) called after the calls of this link, or hook(link, args) before them; where they run
+  // is said in link_hook.h. `args` are Variables; `output` is a Variable, or Variables for a hook that takes them.
+  //   auto handle = model.l1.register_forward_hook([](auto& link, const auto& args, const auto& y) { ... });
+  template <class F> LinkHookHandle register_forward_hook(F hook) {
+    return add_hook_function(
+        [hook = std::move(hook)](Link& link, const Variables& args, const Variables& outputs) mutable {
+          constexpr bool kOne = std::is_invocable_v<F&, Link&, const Variables&, const Variable&>;
+          using Result = std::invoke_result_t<F&, Link&, const Variables&,
+                                              std::conditional_t<kOne, const Variable&, const Variables&>>;
+          static_assert(std::is_void_v<Result>, "a forward hook returns nothing: it does not replace the result");
+          if constexpr (kOne) hook(link, args, outputs[0]);
+          else hook(link, args, outputs);
+        },
+        false);
+  }
+  template <class F> LinkHookHandle register_forward_pre_hook(F hook) {
+    return add_hook_function(
+        [hook = std::move(hook)](Link& link, const Variables& args, const Variables&) mutable { hook(link, args); },
+        true);
+  }
+  template <class F>
+  void register_full_backward_hook(F&&) = delete;  // y.register_hook([](const Variable& gy) { ... }) of the result y
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});
@@ -230,8 +314,15 @@ class CATENA_EXPORT Link {
   // ValueError; loading creates pending parameters with the stored shape.
   virtual void serialize(Serializer& s);
 
-  // Returns the result of the class's operator() (e.g. the loss) for a list of arguments. Generated by NN_MEMBERS.
+  // Returns the result of the class's operator() (e.g. the loss) for a list of arguments, or of PyTorch's forward() if
+  // it has no operator(). Generated by NN_MEMBERS.
   virtual Variable call(const Variables& args);
+  // Calls a link whose class is not known: for (nn::Link& layer : layers) h = layer(h). An operator() of a class hides
+  // these.
+  Variable operator()(const Variables& args) { return call(args); }
+  template <std::convertible_to<Variable>... V>
+  requires(sizeof...(V) > 0) Variable operator()(const V&... args) { return call(Variables{Variable(args)...}); }
+  internal::NotCallable operator()(internal::NotCallable n) { return n; }  // tells that no class hides these
   // Calls v for every member: first the class's list, then the added members.
   void visit_members(MemberVisitor& v) {
     visit_declared(v);
@@ -257,6 +348,7 @@ class CATENA_EXPORT Link {
 
  private:
   friend struct internal::Naming;
+  LinkHookHandle add_hook_function(internal::LinkHookFunction hook, bool before);
   Parameter& own_param(const std::string& name, Parameter parameter);
   Parameter& add_param_of(const std::string& name, const Shape& shape, Dtype dtype, Initializer initializer);
 
@@ -289,8 +381,8 @@ class CATENA_EXPORT AnyLink {
 };
 }  // namespace internal
 
-// PyTorch's name of the base class is not one here; compilers show this line in their error messages.
-class Module;  // struct Net : nn::Chain { nn::Linear l1{3, 8}; NN_MEMBERS(l1) Variable operator()(Variable x); };
+// PyTorch's name of the base class. Members are listed by NN_MEMBERS, and forward() may stand in place of operator().
+using Module = Link;
 
 // A link composed of named children.
 //
@@ -402,24 +494,25 @@ class CATENA_EXPORT CallScope {
 CATENA_EXPORT std::string dtype_detail(const Variable& x, const Parameter& W);
 
 [[noreturn]] CATENA_EXPORT void throw_not_callable(const char* type, std::size_t num_args);
-template <class Self> Variable apply(Self& self, const Variables& a) {
-  if constexpr (requires {
-                  { self(a) } -> std::convertible_to<Variable>;
-                })
-    return self(a);
-  if constexpr (requires {
-                  { self(a[0]) } -> std::convertible_to<Variable>;
-                })
-    if (a.size() == 1) return self(a[0]);
-  if constexpr (requires {
-                  { self(a[0], a[0]) } -> std::convertible_to<Variable>;
-                })
-    if (a.size() == 2) return self(a[0], a[1]);
-  if constexpr (requires {
-                  { self(a[0], a[0], a[0]) } -> std::convertible_to<Variable>;
-                })
-    if (a.size() == 3) return self(a[0], a[1], a[2]);
+// True if the class hides the operator() of Link by one of its own.
+template <class Self>
+concept HasOwnCall = !requires(Self & self, NotCallable n) {
+  { self(n) } -> std::same_as<NotCallable>;
+};
+template <class Self, class F> Variable apply_to(Self& self, const Variables& a, const F& f) {
+  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variables&>) return f(self, a);
+  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variable&>)
+    if (a.size() == 1) return f(self, a[0]);
+  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variable&, const Variable&>)
+    if (a.size() == 2) return f(self, a[0], a[1]);
+  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variable&, const Variable&, const Variable&>)
+    if (a.size() == 3) return f(self, a[0], a[1], a[2]);
   throw_not_callable(typeid(Self).name(), a.size());
+}
+template <class Self> Variable apply(Self& self, const Variables& a) {
+  if constexpr (HasOwnCall<Self>)
+    return apply_to(self, a, [](auto& s, const auto&... x) -> decltype(s(x...)) { return s(x...); });
+  else return apply_to(self, a, [](auto& s, const auto&... x) -> decltype(s.forward(x...)) { return s.forward(x...); });
 }
 // Calls apply(self, args) within a CallScope; errors get the path of the link.
 CATENA_EXPORT Variable invoke_at(Link& self, const std::type_info& type, const Variables& args,

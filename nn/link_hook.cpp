@@ -1,6 +1,7 @@
 #include <catena/nn/link_hook.h>
 
 #include <algorithm>
+#include <atomic>
 
 namespace nn {
 
@@ -65,6 +66,42 @@ Link& Link::delete_hook(std::string_view name) {
   removed->deleted(*this);
   return *this;
 }
+
+// The hook of one function of register_forward_hook.
+namespace {
+class FunctionHook : public LinkHook {
+ public:
+  FunctionHook(internal::LinkHookFunction hook, bool before)
+      : name_("forward_hook_" + std::to_string(next_number.fetch_add(1, std::memory_order_relaxed))),
+        hook_(std::move(hook)),
+        before_(before) {}
+  std::string name() const override { return name_; }
+  void forward_preprocess(Link& link, const Variables& args) override {
+    if (before_ && !removed_) hook_(link, args, {});
+  }
+  void forward_postprocess(Link& link, const Variables& args, const Variables& outputs) override {
+    if (!before_ && !removed_) hook_(link, args, outputs);
+  }
+  void remove() noexcept { removed_ = true; }
+
+ private:
+  static inline std::atomic<std::uint64_t> next_number = 0;
+  const std::string name_;
+  internal::LinkHookFunction hook_;
+  const bool before_;
+  std::atomic<bool> removed_ = false;
+};
+}  // namespace
+
+LinkHookHandle Link::add_hook_function(internal::LinkHookFunction hook, bool before) {
+  const auto added = catena::Shared<FunctionHook>::make(std::move(hook), before);
+  add_hook(catena::Shared<LinkHook>(added));
+  return LinkHookHandle(added);
+}
+
+void LinkHookHandle::remove() { static_cast<FunctionHook&>(*hook_).remove(); }
+
+LinkHookScope LinkHook::scope() { return LinkHookScope(*this); }
 
 // ---- calls --------------------------------------------------------------------------------------
 namespace {

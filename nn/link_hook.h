@@ -7,6 +7,8 @@
 //     nn::LinkHookScope scope(timer);                                // of every link that this thread calls
 //     loss = model(x, t);
 //   }
+//   auto handle = link.register_forward_hook([](nn::Link&, const Variables& x, const Variable& y) { ... });
+//   handle.remove();
 //   link.add_hook(nn::CallbackLinkHook(
 //       "shapes", {.forward_postprocess = [](nn::Link&, const Variables&, const Variables& y) {
 //         std::cout << y[0].shape() << "\n";
@@ -36,6 +38,8 @@
 
 namespace nn {
 
+class LinkHookScope;
+
 // Base class; every member function does nothing unless overridden.
 class CATENA_EXPORT LinkHook {
  public:
@@ -47,6 +51,8 @@ class CATENA_EXPORT LinkHook {
   virtual void forward_postprocess(Link& link, const Variables& args, const Variables& outputs);
   // Called instead of the postprocess if an exception leaves a call whose preprocess has returned.
   virtual void failed(Link& link) noexcept;
+  // A LinkHookScope of this hook: Python's `with hook:`.
+  [[nodiscard]] LinkHookScope scope();
 };
 
 // The hook of functions that are given.

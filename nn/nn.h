@@ -2,6 +2,9 @@
 // reports.
 #pragma once
 
+#include <catena/autograd/config.h>
+#include <catena/autograd/functions/torch_names.h>
+#include <catena/autograd/profile_hooks.h>
 #include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/checkpoint.h>
 #include <catena/nn/clipping.h>
@@ -34,4 +37,7 @@
 
 namespace nn {
 namespace functional = functions;  // PyTorch's name of the module of functions
+namespace function_hooks = autograd::function_hooks;
+using autograd::cat, autograd::concat, autograd::separate, autograd::split_axis, autograd::stack;
+using autograd::force_backprop_mode, autograd::no_backprop_mode, autograd::train_mode, autograd::using_config;
 }  // namespace nn

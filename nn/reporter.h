@@ -27,7 +27,8 @@ class CATENA_EXPORT Observed {
   template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
   // The value of an array that will not be written any more, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
-  double value() const;                                                      // copies a device value to the host
+  double value() const;  // copies a device value to the host
+  explicit operator double() const { return value(); }
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
@@ -45,6 +46,7 @@ class CATENA_EXPORT Observation {
   void set(const std::string& key, const Observed& value);
   const Observed* find(std::string_view key) const noexcept;
   const Observed& at(std::string_view key) const;  // the KeyError lists the available keys
+  const Observed& operator[](std::string_view key) const { return at(key); }
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
   void clear() noexcept { entries_.clear(); }
   bool empty() const noexcept { return entries_.empty(); }

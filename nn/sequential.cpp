@@ -93,7 +93,7 @@ Sequential Sequential::repeat(int n, CopyMode mode) const {
   check<ValueError>(n >= 0, "Sequential.repeat", "cannot repeat ", n, " times");
   Sequential result;
   for (int i = 0; i < n; ++i) {
-    const Sequential one = copy(*this, mode == CopyMode::init && i == 0 ? CopyMode::copy : mode);
+    const Sequential one = nn::copy(*this, mode == CopyMode::init && i == 0 ? CopyMode::copy : mode);
     for (const Element& e : one.elements_) {
       result.append(e);
       if (mode == CopyMode::share && e.link) apply_copy_mode(result.elements_.back().link->get(), e.link->get(), mode);

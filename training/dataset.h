@@ -254,6 +254,14 @@ CATENA_EXPORT DatasetPair split_dataset(AnyDataset dataset, std::int64_t split_a
 // without one, it is drawn from the thread's default generator.
 CATENA_EXPORT DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size,
                                                std::optional<std::uint64_t> seed = {});
+struct SplitOptions {
+  std::optional<std::uint64_t> seed = {};
+  operator std::optional<std::uint64_t>() const { return seed; }
+};
+template <std::same_as<SplitOptions> S = SplitOptions>  // so that {.seed = 0} means the options
+DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size, const S& options) {
+  return split_dataset_random(std::move(dataset), first_size, options.seed);
+}
 // Returns n parts of size / n examples each; the remaining examples are not used.
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n,

@@ -21,25 +21,11 @@
 
 namespace training::datasets {
 
-using training::ConcatenatedDataset;
-using training::CsvDataset;
-using training::DictDataset;
-using training::get_cross_validation_datasets;
-using training::get_cross_validation_datasets_random;
-using training::ImageDataset;
-using training::ImageFolder;
-using training::LabeledImageDataset;
-using training::LabeledZippedImageDataset;
-using training::MultiZippedImageDataset;
-using training::RecordDataset;
-using training::split_dataset;
-using training::split_dataset_n;
-using training::split_dataset_n_random;
-using training::split_dataset_random;
-using training::SubDataset;
-using training::TextDataset;
-using training::TransformDataset;
-using training::TupleDataset;
-using training::ZippedImageDataset;
+using training::ConcatenatedDataset, training::CsvDataset, training::DictDataset,
+    training::get_cross_validation_datasets, training::get_cross_validation_datasets_random, training::ImageDataset,
+    training::ImageFolder, training::LabeledImageDataset, training::LabeledZippedImageDataset,
+    training::MultiZippedImageDataset, training::RecordDataset, training::split_dataset, training::split_dataset_n,
+    training::split_dataset_n_random, training::split_dataset_random, training::SubDataset, training::TextDataset,
+    training::TransformDataset, training::TupleDataset, training::ZippedImageDataset;
 
 }  // namespace training::datasets

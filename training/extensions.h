@@ -27,33 +27,12 @@
 // The names of Chainer's module: training::extensions::Evaluator is training::Evaluator.
 namespace training::extensions {
 
-using training::dump_graph;
-using training::DumpGraph;
-using training::Evaluator;
-using training::ExponentialShift;
-using training::FailOnNonNumber;
-using training::JsonLinesLog;
-using training::LinearShift;
-using training::LogReport;
-using training::MicroAverage;
-using training::observe_lr;
-using training::observe_value;
-using training::ObserveValue;
-using training::ParameterStatistics;
-using training::PlateauShift;
-using training::PlotReport;
-using training::PrintReport;
-using training::ProfileReport;
-using training::ProgressBar;
-using training::ScheduleShift;
-using training::Snapshot;
-using training::snapshot;
-using training::snapshot_object;
-using training::SnapshotObject;
-using training::StopOnSignal;
-using training::TensorBoardLog;
-using training::TraceReport;
-using training::VariableStatisticsPlot;
-using training::WeightAverage;
+using training::dump_graph, training::DumpGraph, training::Evaluator, training::ExponentialShift,
+    training::FailOnNonNumber, training::JsonLinesLog, training::LinearShift, training::LogReport,
+    training::MicroAverage, training::observe_lr, training::observe_value, training::ObserveValue,
+    training::ParameterStatistics, training::PlateauShift, training::PlotReport, training::PrintReport,
+    training::ProfileReport, training::ProgressBar, training::ScheduleShift, training::Snapshot, training::snapshot,
+    training::snapshot_object, training::SnapshotObject, training::StopOnSignal, training::TensorBoardLog,
+    training::TraceReport, training::VariableStatisticsPlot, training::WeightAverage;
 
 }  // namespace training::extensions

@@ -27,12 +27,13 @@ Optimizer::Optimizer(UpdateRule rule) try : rule_(std::move(rule)) {
   catena::rethrow_standard(rule.name);
 }
 
-void Optimizer::setup(Link& target) {
+Optimizer& Optimizer::setup(Link& target) & {
   check_target(target);
   set_target(target, {});
+  return *this;
 }
 
-void Optimizer::setup(const Variables& params) try {
+Optimizer& Optimizer::setup(const Variables& params) & try {
   check<ValueError>(!params.empty(), rule_.name, "the list of parameters is empty, so there is nothing to train");
   Variables distinct;
   std::set<const void*> known;
@@ -42,6 +43,7 @@ void Optimizer::setup(const Variables& params) try {
   }
   const auto list = catena::Shared<internal::ListedParameters>::make(distinct);
   set_target(*list, list);
+  return *this;
 } catch (...) {
   catena::rethrow_standard(rule_.name);
 }

@@ -84,18 +84,20 @@ class CATENA_EXPORT Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Resets states, hooks and counters.
-  // ValueError for a link without parameters.
-  void setup(Link& target);
+  // ValueError for a link without parameters. Returns the optimizer; a class of optimizers.h returns an object in
+  // Chainer's expression: auto optimizer = training::Adam().setup(model).
+  Optimizer& setup(Link& target) &;
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
-  void setup(L&& target) {
+  Optimizer& setup(L&& target) & {
     check_target(target);
     const auto owned = catena::Shared<L>::make(std::move(target));
     set_target(*owned, owned);
+    return *this;
   }
   // The same for parameters without a model, such as link.params(). They have the paths "/0", "/1", ... in the order of
   // the list, where one that is there twice counts once; there is no warning about those of a model that are not in the
   // list. ValueError for an empty list and for a null variable.
-  void setup(const Variables& params);
+  Optimizer& setup(const Variables& params) &;
   Link& target() const;  // RuntimeError before setup
 
   // Updates every parameter from the present gradients. First, null gradients become zeros (reallocate_cleared_grads),
@@ -192,7 +194,7 @@ class CATENA_EXPORT Optimizer {
   // that of the optimizer. Later parameters that the group selects join it. All parameters are still updated in one
   // launch. RuntimeError before setup, which forgets the groups. ValueError for a group that selects by nothing, for a
   // name with a slash, and if the optimizer has no groups (LBFGS). KeyError for unknown hyperparameters, a name that is
-  // in use, and a group that no parameter belongs to.
+  // in use, and a group that no parameter belongs to. An optimizer of a list of parameters takes others, too.
   ParamGroup add_param_group(ParamGroupOptions options);
   // The groups in the order in which they were added. Without groups: one that stands for the optimizer itself, and has
   // all parameters and the optimizer's values.
@@ -213,7 +215,7 @@ class CATENA_EXPORT Optimizer {
   HyperReference lr{*this, "lr"};
 
   // ---- PyTorch's names ----
-  void zero_grad() { target().cleargrads(); }
+  void zero_grad(bool set_to_none = true) { set_to_none ? target().cleargrads() : target().zerograds(); }
   void step() { update(); }
   // Calls PyTorch's closure (it clears the gradients, calls backward() and returns the loss), updates, and returns the
   // loss.
@@ -222,7 +224,8 @@ class CATENA_EXPORT Optimizer {
     update();
     return loss;
   }
-  // Copies of what serialize() stores, in memory, and back: see nn/serializers/state_dict.h.
+  // Copies of what serialize() stores and, as in PyTorch, of the hyperparameters ("hyper/lr"), in memory, and back: see
+  // nn/serializers/state_dict.h. A state without hyperparameters leaves them as they are.
   nn::StateDict state_dict();
   nn::LoadReport load_state_dict(const nn::StateDict& state);
 
@@ -260,6 +263,8 @@ class CATENA_EXPORT Optimizer {
   void accumulate_grads(std::span<const Array> grads);
 
  protected:
+  // Takes the rule and the hyperparameters of an optimizer whose setup() was not called.
+  Optimizer(Optimizer&& o) : rule_(o.rule_), hyper_(o.hyper_) {}
   // For rules without a kernel: fills the states of one parameter, in the order of rule().states. Default: arrays like
   // the parameter, filled with State::initial. Any shapes and dtypes are possible.
   virtual void init_state(const Variable& param, std::span<Array> states);

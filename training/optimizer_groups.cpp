@@ -139,6 +139,7 @@ catena::Shared<ParamGroupData> Optimizer::add_group(ParamGroupOptions options, b
   data.values.resize(hyper_.size());
   if (const std::optional<double> lr = data.options.lr)
     data.values[hyper_index(internal::hyper_to_set(*this, "", "add_param_group"))] = *lr;
+  if (data.options.momentum) data.values[hyper_index("momentum")] = data.options.momentum;
   if (const std::optional<double> decay = data.options.weight_decay)
     data.values[hyper_index(internal::own_name(*this, "weight_decay"))] = *decay;
   for (const auto& [name, value] : data.options.hyperparams) data.values[hyper_index(name)] = value;
@@ -176,10 +177,14 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
                     " has a slash");
   check<KeyError>(!in_use(options.name), "add_param_group", "there is a group named ", options.name, " already");
   const std::vector<Variable> all = target().params();
-  for (const Variable& p : options.params)
-    check<KeyError>(std::any_of(all.begin(), all.end(), [&](const Variable& known) { return known.is_same(p); }),
-                    "add_param_group", "a parameter ", p.name(), " of the group ", options.name,
+  auto* const list = dynamic_cast<internal::ListedParameters*>(target_);
+  for (const Variable& p : options.params) {
+    const bool is_known = std::any_of(all.begin(), all.end(), [&](const Variable& known) { return known.is_same(p); });
+    check<KeyError>(is_known || (list != nullptr && p), "add_param_group", "a parameter ", p ? p.name() : "(null)",
+                    " of the group ", options.name,
                     " is not in the target; setup() takes a model, or a list of parameters, that has all of them");
+    if (!is_known) list->append(p);
+  }
   return ParamGroup(add_group(std::move(options), false));
 } catch (...) {
   catena::rethrow_standard("add_param_group");

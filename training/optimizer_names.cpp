@@ -33,7 +33,44 @@ std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer) {
   return out << (*before == '(' ? "()" : ")");
 }
 
-nn::StateDict Optimizer::state_dict() { return nn::state_dict(*this); }
-nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }
+namespace {
+constexpr std::string_view kHyper = "hyper/", kGroups = "hyper/groups/";
+}
+
+nn::StateDict Optimizer::state_dict() {
+  nn::StateDict state = nn::state_dict(*this);
+  const auto store = [&](const std::string& key, double value) {
+    state[key] = autograd::full({}, value, autograd::Dtype::float64, autograd::Device{});
+  };
+  const std::vector<std::string> names = hyper_names();
+  for (std::size_t i = 0; i < names.size(); ++i) store(catena::concat(kHyper, names[i]), hyper_[i]);
+  for (const auto& group : groups_)
+    for (std::size_t i = 0; i < names.size(); ++i)
+      if (!group->is_rule && group->values[i])
+        store(catena::concat(kGroups, group->name(), "/", names[i]), *group->values[i]);
+  return state;
+}
+
+nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) {
+  nn::StateDict states = state;
+  std::erase_if(states, [](const auto& entry) { return entry.first.starts_with(kHyper); });
+  const nn::LoadReport report = nn::load_state_dict(*this, states);
+  const std::vector<std::string> names = hyper_names();
+  const auto load = [&](const std::string& key, auto& value) {
+    if (const auto stored = state.find(key); stored != state.end()) value = autograd::item(stored->second).to<double>();
+  };
+  for (std::size_t i = 0; i < names.size(); ++i) load(catena::concat(kHyper, names[i]), hyper_[i]);
+  for (const auto& group : groups_)
+    for (std::size_t i = 0; i < names.size() && !group->is_rule; ++i)
+      load(catena::concat(kGroups, group->name(), "/", names[i]), group->values[i]);
+  return report;
+}
+
+nn::StateDict Scheduler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport Scheduler::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }
+nn::StateDict PlateauScheduler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport PlateauScheduler::load_state_dict(const nn::StateDict& state) {
+  return nn::load_state_dict(*this, state);
+}
 
 }  // namespace training

@@ -28,6 +28,11 @@ class ListedParameters : public nn::Link {
   explicit ListedParameters(const Variables& params) : params_(params.size()) {
     for (std::size_t i = 0; i < params.size(); ++i) static_cast<Variable&>(params_[i]) = params[i];
   }
+  void append(const Variable& param) {
+    for (const nn::Parameter& known : params_)
+      if (known.is_same(param)) return;
+    static_cast<Variable&>(params_.emplace_back()) = param;
+  }
 
  private:
   void visit_declared(nn::MemberVisitor& visitor) override {

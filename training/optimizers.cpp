@@ -102,6 +102,8 @@ AdaGrad::AdaGrad(Options o)
                    return {h[0], h[1]};
                  }}) {}
 
+Adagrad::Adagrad(Options o) : AdaGrad(AdaGrad::Options(o)) {}
+
 AdaDelta::AdaDelta(Options o)
     : Optimizer({.name = "AdaDelta",
                  .kernel = &catena::kernels::ada_delta_update,

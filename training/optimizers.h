@@ -25,7 +25,7 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
 //   Adam(model, {.alpha = 0.01});
 //   Adam(model.parameters());
 //   Adam({{.params = model.body.parameters(), .lr = 1e-4}, {.params = model.head.parameters()}}, {.alpha = 0.01});
-#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                                          \
+#define CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                                     \
   explicit Class(Options o);                                                                                          \
   Class() : Class(Options{}) {}                                                                                       \
   explicit Class(Link& target) : Class() { setup(target); }                                                           \
@@ -40,6 +40,18 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   Class(Link& target, N... values) requires(sizeof...(N) > 0) : Class(target, Options{double(values)...}) {}          \
   template <internal::ParameterList P, internal::Number... N>                                                         \
   Class(const P& params, N... values) requires(sizeof...(N) > 0) : Class(params, Options{double(values)...}) {}
+// With these, Chainer's expression: auto optimizer = Adam().setup(model), an object with the hyperparameters of the
+// temporary one.
+#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                  \
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                   \
+  using Optimizer::setup;                                                                     \
+  Class setup(Link& target)&& { return Class(std::move(*this), target); }                     \
+  Class setup(const Variables& params)&& { return Class(std::move(*this), params); }          \
+                                                                                              \
+ private:                                                                                     \
+  template <class T> Class(Class&& o, T& target) : Optimizer(std::move(o)) { setup(target); } \
+                                                                                              \
+ public:
 // The same from PyTorch's options. They are templates, because a list such as {.eps = 1e-6} that suits both kinds of
 // options is then one of Options.
 #define CATENA_TORCH_CONSTRUCTORS(Class)                                                                   \
@@ -354,7 +366,7 @@ struct CATENA_EXPORT Muon : Optimizer {
     double lr = 0.02, momentum = 0.95, weight_decay_rate = 0.1, adam_alpha = 3e-4;
     bool nesterov = true;
   };
-  CATENA_OPTIMIZER_CONSTRUCTORS(Muon)
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Muon)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;
@@ -364,7 +376,18 @@ struct CATENA_EXPORT Muon : Optimizer {
   bool nesterov_;
 };
 
+// ---- PyTorch's names, defaults and order of hyperparameters ----
+// AdaGrad.
+struct CATENA_EXPORT Adagrad : AdaGrad {
+  struct Options {
+    double lr = 0.01, eps = 1e-10;
+    operator AdaGrad::Options() const { return {.lr = lr, .eps = eps}; }
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Adagrad)
+};
+
 #undef CATENA_TORCH_CONSTRUCTORS
+#undef CATENA_OPTIMIZER_CONSTRUCTORS_ONLY
 #undef CATENA_OPTIMIZER_CONSTRUCTORS
 
 }  // namespace training

@@ -51,7 +51,13 @@ bool ParamGroup::has_hyper(std::string_view name) const {
   return !group.is_whole && group.values[index].has_value();
 }
 
-std::vector<nn::NamedParam> ParamGroup::params() const {
+std::vector<Variable> ParamGroup::params() const {
+  std::vector<Variable> params;
+  for (const nn::NamedParam& p : namedparams()) params.push_back(p.param);
+  return params;
+}
+
+std::vector<nn::NamedParam> ParamGroup::namedparams() const {
   const ParamGroupData& group = data();
   Optimizer& optimizer = *group.optimizer;
   optimizer.refresh_slots();

@@ -88,8 +88,9 @@ struct ParamGroupOptions {
   PathPatterns match = {};  // of paths: nn/path_pattern.h
   // Returns whether a parameter belongs to the group; called once, when it has data.
   catena::Function<bool(const std::string& path, const Variable& param)> select = {};
-  Variables params = {};                    // model.encoder.params()
-  std::optional<double> lr = {};            // "lr", or "alpha" if the optimizer has no "lr" to set
+  Variables params = {};          // model.encoder.params()
+  std::optional<double> lr = {};  // "lr", or "alpha" if the optimizer has no "lr" to set
+  std::optional<double> momentum = {};
   std::optional<double> weight_decay = {};  // "weight_decay", or "weight_decay_rate" if the optimizer has that instead
   Hyperparams hyperparams = {};  // {{"lr", 0.01}, {"weight_decay_rate", 0}}; the others are those of the optimizer
   std::string name = {};         // in snapshots; by default its number, "0", or the next one that is not in use
@@ -119,7 +120,9 @@ class CATENA_EXPORT ParamGroup {
   double get_hyper(std::string_view name) const;
   void set_hyper(std::string_view name, double value);  // KeyError as for Optimizer::set_hyper
   bool has_hyper(std::string_view name) const;          // whether the group has a value of its own
-  std::vector<nn::NamedParam> params() const;           // its parameters, in the order of the model
+  // Its parameters, in the order of the model.
+  std::vector<Variable> params() const;
+  std::vector<nn::NamedParam> namedparams() const;
   Optimizer& optimizer() const;
 
   // Hooks of the group run after those of the optimizer, for its parameters alone: with

@@ -70,8 +70,12 @@ class CATENA_EXPORT Scheduler {
   double value() const;
   std::vector<double> get_last_lr() const { return {value()}; }  // PyTorch's name, of the optimizer's own value
   std::int64_t t() const noexcept { return t_; }
+  std::int64_t last_epoch() const noexcept { return t_; }  // PyTorch's name
   // "t", "base" and "bases/<group>"; loading sets the values.
   void serialize(Serializer& s);
+  // The same in memory, as for Optimizer.
+  nn::StateDict state_dict();
+  nn::LoadReport load_state_dict(const nn::StateDict& state);
 
  private:
   friend struct SequentialLR;
@@ -124,6 +128,8 @@ class CATENA_EXPORT PlateauScheduler {
   double best() const noexcept { return state_.best; }
   // "best", "bad", "cooldown", "value" and "values/<group>"; loading sets the values.
   void serialize(Serializer& s);
+  nn::StateDict state_dict();
+  nn::LoadReport load_state_dict(const nn::StateDict& state);
 
  private:
   Optimizer* optimizer_;

@@ -44,6 +44,12 @@ class CATENA_EXPORT Trainer {
   void extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options = {});
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
   Extension& get_extension(const std::string& name);  // the ValueError lists the names
+  // The same as an object of its class: get_extension<LogReport>("LogReport").log(). TypeError for another class.
+  template <class E> E& get_extension(const std::string& name) {
+    auto* const found = dynamic_cast<E*>(&get_extension(name));
+    catena::check<catena::TypeError>(found != nullptr, "get_extension", "the extension ", name, " is of another class");
+    return *found;
+  }
   std::vector<std::string> extension_names() const;
 
   // May be called once (else RuntimeError). Creates `out` (IOError if it cannot, also where an extension will not be

@@ -193,16 +193,8 @@ class CATENA_EXPORT TimeTrigger : public Trigger {
 // The names of Chainer's module: training::triggers::MaxValueTrigger is training::MaxValueTrigger.
 namespace training::triggers {
 
-using training::AllTrigger;
-using training::AnyTrigger;
-using training::BestValueTrigger;
-using training::EarlyStoppingTrigger;
-using training::IntervalTrigger;
-using training::ManualScheduleTrigger;
-using training::MaxValueTrigger;
-using training::MinValueTrigger;
-using training::NotTrigger;
-using training::OnceTrigger;
-using training::TimeTrigger;
+using training::AllTrigger, training::AnyTrigger, training::BestValueTrigger, training::EarlyStoppingTrigger,
+    training::IntervalTrigger, training::ManualScheduleTrigger, training::MaxValueTrigger, training::MinValueTrigger,
+    training::NotTrigger, training::OnceTrigger, training::TimeTrigger;
 
 }  // namespace training::triggers

@@ -26,7 +26,19 @@ class CapturedStep;
 using Converter = catena::Function<Example(const Batch&, std::optional<Device>)>;
 CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device> device);
 // Computes the loss from the variables of a batch.
-using LossFunction = catena::Function<Variable(const Variables&)>;
+class LossFunction : public catena::Function<Variable(const Variables&)> {
+ public:
+  using Function::Function;
+  // A function of one to three variables, as the operator() of a model.
+  template <class F>
+  requires(std::is_invocable_r_v<Variable, F&, const Variable&> ||
+           std::is_invocable_r_v<Variable, F&, const Variable&, const Variable&> ||
+           std::is_invocable_r_v<Variable, F&, const Variable&, const Variable&, const Variable&>) LossFunction(F f)
+      : Function([f = std::move(f)](const Variables& args) mutable {
+          return nn::internal::apply_to(f, args,
+                                        [](auto& g, const auto&... x) -> decltype(g(x...)) { return g(x...); });
+        }) {}
+};
 
 // Returns the arguments of the model for a batch, in order. If the batch is a map, the key becomes the name of the
 // Variable.

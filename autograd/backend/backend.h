@@ -49,7 +49,7 @@ concept ForeignArray = requires(const T& t) {
 // Thread safety: handles may be copied and destroyed on any thread; the caller synchronises access to elements.
 class CATENA_EXPORT Array : public catena::HeaderRef, public catena::ArrayMembers<Array> {
  public:
-  using catena::ArrayMembers<Array>::shape;
+  using catena::ArrayMembers<Array>::shape, catena::ArrayMembers<Array>::size;
 
   Array() noexcept = default;  // null: an absent array, e.g. a missing gradient
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}

@@ -5,6 +5,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/operators.h>
+#include <catena/kernels/base/device_name.h>
 
 namespace autograd {
 
@@ -19,6 +20,46 @@ const Variable& Variable::requires_grad_(bool requires_grad) const {
 }
 Variable Variable::detach() const { return Variable(data(), {.requires_grad = false}); }
 Variable Variable::clone() const { return copy(*this, device()); }
+Variable Variable::to(Device to) const { return to == device() ? *this : copy(*this, to); }
+Variable Variable::to(std::string_view name) const {
+  return to(catena::device_from_name("Variable.to", name, data().backend().default_device()));
+}
+
+Extremes::Extremes(const Variable& of, int axis, bool keepdims, bool greatest)
+    : Variable(greatest ? of.max(Axes(axis), keepdims) : of.min(Axes(axis), keepdims)),
+      of_(of),
+      axis_(axis),
+      keepdims_(keepdims),
+      greatest_(greatest) {}
+Extremes& Extremes::operator=(const Variable& v) {
+  Variable::operator=(v);
+  of_ = {};
+  return *this;
+}
+Variable Extremes::indices() const {
+  catena::check<catena::RuntimeError>(bool(of_), "indices", "another variable was assigned to the result of ",
+                                      greatest_ ? "max" : "min", ", so there are no positions");
+  const Variable at = greatest_ ? of_.argmax(axis_) : of_.argmin(axis_);
+  return keepdims_ ? at.unsqueeze(axis_) : at;
+}
+
+#define CATENA_COMPARISON(op, kernel)                                  \
+  Mask operator op(const Variable& a, const Variable& b) {             \
+    return Mask(apply(catena::kernels::kernel, {a.data(), b.data()})); \
+  }
+CATENA_COMPARISON(==, equal)
+CATENA_COMPARISON(!=, not_equal)
+CATENA_COMPARISON(<, less)
+CATENA_COMPARISON(<=, less_equal)
+CATENA_COMPARISON(>, greater)
+CATENA_COMPARISON(>=, greater_equal)
+#undef CATENA_COMPARISON
+Mask Variable::eq(const Variable& other) const { return *this == other; }
+Mask::operator bool() const {
+  catena::check<catena::ValueError>(size() == 1, "bool", "the truth value of a comparison of ", size(),
+                                    " elements is ambiguous; (x == y).all() and .any() reduce");
+  return autograd::item(*this).to<bool>();
+}
 
 Variable Variable::pow(const Variable& exponent) const { return autograd::pow(*this, exponent); }
 Variable Variable::pow(double exponent) const { return autograd::pow(*this, exponent); }

@@ -1,6 +1,7 @@
 // Differentiable reductions over axes.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/autograd/variable.h>
@@ -13,6 +14,13 @@ namespace autograd {
   CATENA_EXPORT Variable name(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
+// Over one axis, taken apart as in PyTorch: auto [values, indices] = max(x, 1).
+template <std::same_as<int> I> Extremes max(const Variable& x, I axis, bool keepdims = false) {
+  return x.max(axis, keepdims);
+}
+template <std::same_as<int> I> Extremes min(const Variable& x, I axis, bool keepdims = false) {
+  return x.min(axis, keepdims);
+}
 
 struct VarianceOptions {
   double ddof = 0;  // the divisor is the number of elements minus ddof; PyTorch's default correction is 1

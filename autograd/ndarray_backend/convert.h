@@ -66,11 +66,12 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Array& a);
 
 namespace internal {
 template <class X>
-concept ArrayOrElement = std::same_as<X, Array> || nd::Element<X> || std::same_as<X, Scalar>;
+concept ArrayOrElement = std::derived_from<X, Array> || nd::Element<X> || std::same_as<X, Scalar>;
 template <class X, class Y>
-concept ArrayOperands = (std::same_as<X, Array> && ArrayOrElement<Y>) || (ArrayOrElement<X> && std::same_as<Y, Array>);
+concept ArrayOperands = (std::derived_from<X, Array> && ArrayOrElement<Y>) ||
+                        (ArrayOrElement<X> && std::derived_from<Y, Array>);
 template <class X> decltype(auto) to_nd(const X& x) {
-  if constexpr (std::same_as<X, Array>) return nd::Array(x);
+  if constexpr (std::derived_from<X, Array>) return nd::Array(x);
   else return x;
 }
 }  // namespace internal

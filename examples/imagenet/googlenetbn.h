@@ -24,8 +24,8 @@ struct GoogLeNetBN : nn::Chain {
 
   // The initializers of the weights and of the biases are of the given dtype.
   explicit GoogLeNetBN(const nn::Initializer& W = {}, const nn::Initializer& b = 0.0, nd::Dtype dtype = nd::float32)
-      : conv1(64, 7, {.stride = 2, .pad = 3, .initialW = W, .nobias = true}),
-        conv2(192, 3, {.pad = 1, .initialW = W, .nobias = true}),
+      : conv1(64, 7, {.stride = 2, .pad = 3, .nobias = true, .initialW = W}),
+        conv2(192, 3, {.pad = 1, .nobias = true, .initialW = W}),
         norm1(64, {.dtype = dtype}),
         norm2(192, {.dtype = dtype}),
         inc3a({}, 64, 64, 64, 64, 96, "avg", {.proj_pool = 32, .conv_init = W, .dtype = dtype}),
@@ -39,13 +39,13 @@ struct GoogLeNetBN : nn::Chain {
         inc5a({}, 352, 192, 320, 160, 224, "avg", {.proj_pool = 128, .conv_init = W, .dtype = dtype}),
         inc5b({}, 352, 192, 320, 192, 224, "max", {.proj_pool = 128, .conv_init = W, .dtype = dtype}),
         out(1000, {.initialW = W, .initial_bias = b, .n_batch_axes = 1}),
-        conva(128, 1, {.initialW = W, .nobias = true}),
-        lina(1024, {.initialW = W, .nobias = true, .n_batch_axes = 1}),
+        conva(128, 1, {.nobias = true, .initialW = W}),
+        lina(1024, {.nobias = true, .initialW = W, .n_batch_axes = 1}),
         outa(1000, {.initialW = W, .initial_bias = b}),
         norma(128, {.dtype = dtype}),
         norma2(1024, {.dtype = dtype}),
-        convb(128, 1, {.initialW = W, .nobias = true}),
-        linb(1024, {.initialW = W, .nobias = true, .n_batch_axes = 1}),
+        convb(128, 1, {.nobias = true, .initialW = W}),
+        linb(1024, {.nobias = true, .initialW = W, .n_batch_axes = 1}),
         outb(1000, {.initialW = W, .initial_bias = b}),
         normb(128, {.dtype = dtype}),
         normb2(1024, {.dtype = dtype}) {}

@@ -16,16 +16,16 @@ struct BottleNeck : nn::Chain {
   std::optional<nn::Convolution2D> conv4;
   std::optional<nn::BatchNormalization> bn4;
   BottleNeck(int n_mid, int n_out, std::optional<int> stride = {})
-      : conv1(n_mid, 1, {.stride = stride.value_or(1), .initialW = nn::initializers::HeNormal(), .nobias = true}),
-        conv2(n_mid, 3, {.pad = 1, .initialW = nn::initializers::HeNormal(), .nobias = true}),
-        conv3(n_out, 1, {.initialW = nn::initializers::HeNormal(), .nobias = true}),
+      : conv1(n_mid, 1, {.stride = stride.value_or(1), .nobias = true, .initialW = nn::initializers::HeNormal()}),
+        conv2(n_mid, 3, {.pad = 1, .nobias = true, .initialW = nn::initializers::HeNormal()}),
+        conv3(n_out, 1, {.nobias = true, .initialW = nn::initializers::HeNormal()}),
         bn1(n_mid),
         bn2(n_mid),
         bn3(n_out) {
     if (!stride) return;
     conv4.emplace(
         n_out, 1,
-        nn::Convolution2D::Options{.stride = *stride, .initialW = nn::initializers::HeNormal(), .nobias = true});
+        nn::Convolution2D::Options{.stride = *stride, .nobias = true, .initialW = nn::initializers::HeNormal()});
     bn4.emplace(n_out);
   }
   NN_MEMBERS(conv1, bn1, conv2, bn2, conv3, bn3, conv4, bn4)

@@ -143,6 +143,10 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   }
   int ndim() const { return header().shape.size(); }
   std::int64_t size() const { return header().size; }
+  // PyTorch's names: dim(), size(axis), numel().
+  int dim() const { return ndim(); }
+  std::int64_t size(int axis) const { return shape(axis); }
+  std::int64_t numel() const { return size(); }
   Dtype dtype() const { return header().dtype; }
   std::size_t itemsize() const { return catena::itemsize(dtype()); }
   std::size_t nbytes() const { return static_cast<std::size_t>(size()) * itemsize(); }
@@ -291,6 +295,12 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
     return astype(catena::dtype_of<E>, options);
   }
   Array to_device(Device device) const;  // the same array if it is there already
+  // PyTorch's to(): a dtype, a device, or "cpu", "cuda", "cuda:1" (ValueError for other texts). The same array if
+  // nothing changes.
+  Array to(Dtype dtype) const;
+  Array to(Device device) const { return to_device(device); }
+  Array to(std::string_view device) const;
+  Array cpu() const { return to_device({}); }
   // Returns a new array in host memory, in C order. With a stream, the copy is enqueued there and complete after
   // stream.synchronize(); otherwise waits for the device. (CuPy's get(); nd::asnumpy is the free function.)
   Array to_host() const;

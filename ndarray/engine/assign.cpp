@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <catena/kernels/base/device_name.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/cast.h>
 #include <catena/ndarray/core/array.h>
@@ -242,6 +243,11 @@ Array Array::astype(Dtype to, const AstypeOptions& options) const try {
   return internal::converted(*this, to, options.order);
 } catch (...) {
   internal::rethrow_out_of_memory("astype");
+}
+
+Array Array::to(Dtype dtype) const { return astype(dtype, {.copy = false}); }
+Array Array::to(std::string_view device) const {
+  return to(catena::device_from_name("Array.to", device, current_device()));
 }
 
 }  // namespace nd

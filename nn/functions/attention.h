@@ -1,6 +1,7 @@
 // Attention, and the positions of tokens.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/autograd/variable.h>
@@ -35,6 +36,18 @@ struct AttentionOptions {
 // dtype and for a negative window.
 CATENA_EXPORT Variable scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v,
                                                     const AttentionOptions& options = {});
+// The same with PyTorch's names of mask, dropout and causal.
+struct TorchAttentionOptions {
+  Variable attn_mask = {};
+  double dropout_p = 0;
+  bool is_causal = false;
+  std::optional<double> scale = {};
+};
+template <std::same_as<TorchAttentionOptions> O = TorchAttentionOptions>  // where both fit, AttentionOptions are meant
+Variable scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v, const O& o) {
+  return scaled_dot_product_attention(
+      q, k, v, AttentionOptions{.mask = o.attn_mask, .dropout = o.dropout_p, .causal = o.is_causal, .scale = o.scale});
+}
 
 // The angles of rotary_embedding() for the positions first, ..., first + length - 1: position * base^(-2 i / d) for the
 // pairs i < d / 2, float64, (length, d / 2), on the current device. ValueError for an odd d and a negative length.

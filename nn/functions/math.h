@@ -9,43 +9,12 @@
 
 namespace nn {
 
-using autograd::absolute;
-using autograd::argmax;
-using autograd::argmin;
-using autograd::broadcast_to;
-using autograd::cast;
-using autograd::clip;
-using autograd::concat;
-using autograd::cos;
-using autograd::cumsum;
-using autograd::exp;
-using autograd::expand_dims;
-using autograd::flatten;
-using autograd::flip;
-using autograd::log;
-using autograd::logsumexp;
-using autograd::matmul;
-using autograd::max;
-using autograd::maximum;
-using autograd::mean;
-using autograd::min;
-using autograd::minimum;
-using autograd::pad;
-using autograd::prod;
-using autograd::reshape;
-using autograd::rsqrt;
-using autograd::sigmoid;
-using autograd::sin;
-using autograd::split_axis;
-using autograd::sqrt;
-using autograd::square;
-using autograd::squeeze;
-using autograd::stack;
-using autograd::sum;
-using autograd::swapaxes;
-using autograd::tanh;
-using autograd::tile;
-using autograd::transpose;
-using autograd::where;
+using autograd::absolute, autograd::argmax, autograd::argmin, autograd::broadcast_to, autograd::cast, autograd::clip,
+    autograd::concat, autograd::cos, autograd::cumsum, autograd::exp, autograd::expand_dims, autograd::flatten,
+    autograd::flip, autograd::log, autograd::logsumexp, autograd::matmul, autograd::max, autograd::maximum,
+    autograd::mean, autograd::min, autograd::minimum, autograd::pad, autograd::prod, autograd::reshape, autograd::rsqrt,
+    autograd::sigmoid, autograd::sin, autograd::split_axis, autograd::sqrt, autograd::square, autograd::squeeze,
+    autograd::stack, autograd::sum, autograd::swapaxes, autograd::tanh, autograd::tile, autograd::transpose,
+    autograd::where;
 
 }  // namespace nn

@@ -47,6 +47,12 @@ struct CrossEntropyOptions {
 // softmax_cross_entropy with PyTorch's names and meaning of the options. ValueError for another reduction.
 CATENA_EXPORT Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& options = {});
 
+// smooth_l1 with PyTorch's name and options.
+struct SmoothL1LossOptions {
+  std::string reduction = "mean";  // or "sum", "none"
+  double beta = 1;
+};
+CATENA_EXPORT Variable smooth_l1_loss(const Variable& x, const Variable& t, const SmoothL1LossOptions& options = {});
 // A loss with its options, as PyTorch's modules: CrossEntropyLoss criterion({.label_smoothing = 0.1}); criterion(y, t).
 template <class O, Variable (*loss)(const Variable&, const Variable&, const O&)> struct LossModule {
   explicit LossModule(O o = {}) : options(std::move(o)) {}
@@ -55,10 +61,12 @@ template <class O, Variable (*loss)(const Variable&, const Variable&, const O&)>
 };
 using BCEWithLogitsLoss = LossModule<BinaryCrossEntropyOptions, binary_cross_entropy_with_logits>;
 using CrossEntropyLoss = LossModule<CrossEntropyOptions, cross_entropy>;
+using SmoothL1Loss = LossModule<SmoothL1LossOptions, smooth_l1_loss>;
 
 struct KLDivOptions {
-  std::string reduce = "mean";  // over all elements; "batchmean" (the divergence): by the length of axis 0; "sum", "no"
-  bool log_target = false;      // p are logarithms
+  // The mean over all elements; "batchmean" (the divergence): by the length of axis 0; "sum"; "no", PyTorch's "none".
+  std::string reduce = "mean", reduction = reduce;  // one of the two; reduction is PyTorch's name
+  bool log_target = false;                          // p are logarithms
 };
 // p (log p - log_q), 0 where p is 0: the divergence of q from p. Equal shapes.
 CATENA_EXPORT Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& options = {});

@@ -57,9 +57,9 @@ DeformableConvolution2D::DeformableConvolution2D(std::optional<int> in, int out,
     : offset_conv(in, 2 * k.y * k.x, k,
                   {.stride = o.stride,
                    .pad = o.pad,
+                   .nobias = o.offset_nobias,
                    .initialW = o.offset_initialW,
-                   .initial_bias = o.offset_initial_bias,
-                   .nobias = o.offset_nobias}),
+                   .initial_bias = o.offset_initial_bias}),
       deform_conv(in, out, k, o) {
   name_params();
 }
@@ -104,7 +104,7 @@ DepthwiseSeparableConvolution2D::DepthwiseSeparableConvolution2D(std::optional<i
                  .initialW = o.initialW,
                  .initial_bias = o.initial_bias}),
       pointwise(in ? std::optional<int>(*in * o.channel_multiplier) : std::nullopt, out, 1,
-                {.initialW = o.initialW, .initial_bias = o.initial_bias, .nobias = o.nobias}) {
+                {.nobias = o.nobias, .initialW = o.initialW, .initial_bias = o.initial_bias}) {
   name_params();
 }
 

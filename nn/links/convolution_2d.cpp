@@ -30,6 +30,26 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_channels) W.initialize({out, grouped("Convolution2D", "in_channels", *in_channels, o.groups), k.y, k.x});
   name_params();
+  name_handles();
+}
+
+Convolution2D::Convolution2D(const Convolution2D& o)
+    : Link(o), W(o.W), b(o.b), out_channels(o.out_channels), ksize(o.ksize), geometry(o.geometry) {
+  name_handles();
+}
+Convolution2D& Convolution2D::operator=(const Convolution2D& o) {
+  Link::operator=(static_cast<const Link&>(o));
+  W = o.W;
+  b = o.b;
+  out_channels = o.out_channels;
+  ksize = o.ksize;
+  geometry = o.geometry;
+  name_handles();
+  return *this;
+}
+void Convolution2D::name_handles() {
+  weight = W;
+  bias = internal::handle_of(b);
 }
 
 Variable Convolution2D::operator()(const Variable& x) {

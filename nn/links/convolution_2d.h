@@ -15,11 +15,11 @@ struct Convolution2DOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   int groups = 1;
-  double wscale = 1.0;            // the initial weights are multiplied by its square root
-  internal::BiasValue bias = 0;   // initial value of b without initial_bias
-  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2)
-  Initializer initial_bias = {};  // default: bias
+  double wscale = 1.0;           // the initial weights are multiplied by its square root
+  internal::BiasValue bias = 0;  // initial value of b without initial_bias
   bool nobias = false;
+  Initializer initialW = {};                               // default: HeNormal(1 / sqrt 2)
+  Initializer initial_bias = {};                           // default: bias
   std::optional<bool> deterministic = {}, use_cudnn = {};  // see ConvolutionOptions
 };
 
@@ -31,6 +31,10 @@ class CATENA_EXPORT Convolution2D : public Link {
   Convolution2D(int out, Pair kernel, const Options& options = {})
       : Convolution2D(std::nullopt, out, kernel, options) {}
   Convolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
+  Convolution2D(const Convolution2D& o);
+  Convolution2D(Convolution2D&&) noexcept = default;
+  Convolution2D& operator=(const Convolution2D& o);
+  Convolution2D& operator=(Convolution2D&&) noexcept = default;
   // Convolution2D(3, 64, 3, 1, 1), Convolution2D(std::nullopt, 64, 3, 1, 1, {.nobias = true})
   Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0, const Options& more = {})
       : Convolution2D(in, out, kernel, internal::placed(more, stride, pad)) {}
@@ -45,6 +49,11 @@ class CATENA_EXPORT Convolution2D : public Link {
   int out_channels;
   Pair ksize;
   ConvolutionOptions geometry;
+  // PyTorch's names: handles of W and b (null with nobias), for reading and for functions that write into them.
+  Variable weight, bias;
+
+ private:
+  void name_handles();
 };
 
 // A Convolution2D whose constructor has `dilate` as a positional argument.
@@ -64,10 +73,10 @@ struct Deconvolution2DOptions {
   Pair dilate = 1;
   int groups = 1;
   double wscale = 1.0;
-  internal::BiasValue bias = 0;   // initial value of b without initial_bias
+  internal::BiasValue bias = 0;  // initial value of b without initial_bias
+  bool nobias = false;
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), with the fan-in of axes 1 to 3 of W
   Initializer initial_bias = {};  // default: bias
-  bool nobias = false;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 

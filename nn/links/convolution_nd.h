@@ -53,9 +53,9 @@ struct DeconvolutionNDLinkOptions {
   std::optional<Lengths> outsize = {};  // the spatial lengths of the result; default: stride (d - 1) + k - 2 pad
   Lengths dilate = 1;
   int groups = 1;
+  bool nobias = false;
   Initializer initialW = {};       // default: HeNormal(1 / sqrt 2), with the fan-in of the axes of W from 1 on
   Initializer initial_bias = 0.0;  // {}: there is no b
-  bool nobias = false;
   std::optional<bool> deterministic = {}, use_cudnn = {};
 };
 

@@ -6,7 +6,7 @@
 namespace nn {
 
 static LinearOptions options_of(const Initializer& W, const Initializer& b, bool nobias) {
-  return {.initialW = W, .initial_bias = b, .nobias = nobias};
+  return {.nobias = nobias, .initialW = W, .initial_bias = b};
 }
 
 Highway::Highway(int n, const Options& o)

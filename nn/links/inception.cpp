@@ -36,7 +36,7 @@ Variable Inception::operator()(const Variable& x) {
 namespace {
 
 Convolution2DOptions bare(const InceptionBNOptions& o, int pad = 0, Pair stride = 1) {
-  return {.stride = stride, .pad = pad, .initialW = o.conv_init, .nobias = true};
+  return {.stride = stride, .pad = pad, .nobias = true, .initialW = o.conv_init};
 }
 
 }  // namespace

@@ -17,8 +17,26 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
+  name_handles();
 } catch (...) {
   catena::rethrow_standard("Linear");
+}
+
+Linear::Linear(const Linear& o) : Link(o), W(o.W), b(o.b), out_size(o.out_size), n_batch_axes(o.n_batch_axes) {
+  name_handles();
+}
+Linear& Linear::operator=(const Linear& o) {
+  Link::operator=(static_cast<const Link&>(o));
+  W = o.W;
+  b = o.b;
+  out_size = o.out_size;
+  n_batch_axes = o.n_batch_axes;
+  name_handles();
+  return *this;
+}
+void Linear::name_handles() {
+  weight = W;
+  bias = internal::handle_of(b);
 }
 
 namespace {
@@ -57,9 +75,10 @@ Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) 
       if (x.ndim() > 2 && !kept_of_call) check_flattening(x, out_size);
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
-    const Variable bias = internal::handle_of(b);
-    if (internal::is_quantized(W)) return called(quantized_linear(x, W, internal::scale_of(*this), bias, kept_of_call));
-    return called(linear(x, W, bias, kept_of_call));
+    const Variable offset = internal::handle_of(b);
+    if (internal::is_quantized(W))
+      return called(quantized_linear(x, W, internal::scale_of(*this), offset, kept_of_call));
+    return called(linear(x, W, offset, kept_of_call));
   } catch (...) {
     std::string detail;
     if (x && W.is_initialized()) {

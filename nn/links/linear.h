@@ -9,11 +9,11 @@
 namespace nn {
 
 struct LinearOptions {
-  double wscale = 1.0;            // the initial weights are multiplied by its square root
-  internal::BiasValue bias = 0;   // initial value of b without initial_bias
-  Initializer initialW = {};      // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
-  Initializer initial_bias = {};  // default: bias
+  double wscale = 1.0;           // the initial weights are multiplied by its square root
+  internal::BiasValue bias = 0;  // initial value of b without initial_bias
   bool nobias = false;
+  Initializer initialW = {};             // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
+  Initializer initial_bias = {};         // default: bias
   std::optional<int> n_batch_axes = {};  // the axes of x that are kept; see linear()
 };
 
@@ -31,6 +31,10 @@ class CATENA_EXPORT Linear : public Link {
   using Options = LinearOptions;
   explicit Linear(int out, const Options& options = {}) : Linear(std::nullopt, out, options) {}
   Linear(std::optional<int> in, int out, const Options& options = {});
+  Linear(const Linear& o);
+  Linear(Linear&&) noexcept = default;
+  Linear& operator=(const Linear& o);
+  Linear& operator=(Linear&&) noexcept = default;
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x) { return (*this)(x, n_batch_axes); }
@@ -40,6 +44,11 @@ class CATENA_EXPORT Linear : public Link {
   std::optional<Parameter> b;
   int out_size;
   std::optional<int> n_batch_axes;
+  // PyTorch's names: handles of W and b (null with nobias), for reading and for functions that write into them.
+  Variable weight, bias;
+
+ private:
+  void name_handles();
 };
 
 }  // namespace nn

@@ -43,7 +43,7 @@ internal::LSTMBase::LSTMBase(std::optional<int> in_size, int out_size, const Opt
              {.initialW = by_quarters(o.upward_init),
               .initial_bias = by_gates(o.bias_init, o.forget_bias_init),
               .n_batch_axes = 1}),
-      lateral(out_size, 4 * out_size, {.initialW = by_quarters(o.lateral_init), .nobias = true}),
+      lateral(out_size, 4 * out_size, {.nobias = true, .initialW = by_quarters(o.lateral_init)}),
       state_size(out_size) {}
 
 LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const Variable& x) {

@@ -20,9 +20,9 @@ LinearOptions linear_options(std::optional<int> in_size, int out_size, int pool_
   const std::int64_t out = std::int64_t(out_size) * pool_size;
   const std::int64_t in = in_size ? *in_size : W && W.ndim() > 0 ? W.shape(W.ndim() - 1) : 0;
   return {.wscale = o.wscale,
+          .nobias = !o.initial_bias,
           .initialW = merged(o.initialW, {out, in}),
           .initial_bias = o.initial_bias ? merged(o.initial_bias, {out}) : Initializer(0.0),
-          .nobias = !o.initial_bias,
           .n_batch_axes = 1};
 }
 

@@ -70,7 +70,7 @@ MultiHeadAttention::MultiHeadAttention(int dim, int heads, const Options& o)
   check<ValueError>(num_kv_heads > 0 && heads % num_kv_heads == 0, "MultiHeadAttention", "num_kv_heads is ",
                     num_kv_heads, ", which does not divide num_heads, ", heads);
   const int shared = dim / heads * num_kv_heads;
-  const Linear::Options linear{.initialW = initializers::GlorotUniform(), .nobias = !o.bias, .n_batch_axes = -1};
+  const Linear::Options linear{.nobias = !o.bias, .initialW = initializers::GlorotUniform(), .n_batch_axes = -1};
   if (o.kdim.value_or(dim) == dim && o.vdim.value_or(dim) == dim) {
     in_proj.emplace(dim, dim + 2 * shared, linear);
   } else {

@@ -169,7 +169,7 @@ Trace trace(const Callable& model, const Arrays& inputs) {
   Variables ys;
   {
     const autograd::HookScope hooks(recorder);
-    const autograd::ModeScope graph = autograd::force_backprop_mode();
+    const auto graph = autograd::force_backprop_mode();
     const catena::ScopedValue<bool> elementary(autograd::internal::wants_elementary_nodes(), true);
     ys = model(xs);
   }

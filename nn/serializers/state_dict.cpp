@@ -54,6 +54,35 @@ std::vector<std::string> StateDictDeserializer::keys() const {
 
 }  // namespace serializers
 
+// ---- state dicts --------------------------------------------------------------------------------
+StateDict StateDict::below(const std::string& name) const {
+  StateDict found;
+  const std::string prefix = name + "/";
+  for (const auto& [key, array] : *this)
+    if (key.starts_with(prefix)) found.insert_or_assign(key.substr(prefix.size()), array);
+  for (const auto& [key, text] : texts)
+    if (key.starts_with(prefix)) found.texts[key.substr(prefix.size())] = text;
+  catena::check<catena::KeyError>(!found.empty() || !found.texts.empty(), "StateDict.below",
+                                  "there are no keys under \"", name, "/\"");
+  return found;
+}
+
+StateDict::Entry StateDict::operator[](const std::string& key) { return {*this, key}; }
+
+StateDict::Entry::Entry(StateDict& of, std::string key) : of_(&of), key_(std::move(key)) {
+  if (const auto at = of.find(key_); at != of.end()) Array::operator=(at->second);
+}
+StateDict::Entry& StateDict::Entry::operator=(const autograd::Array& a) {
+  Array::operator=(a);
+  of_->insert_or_assign(key_, a);
+  return *this;
+}
+
+NamedState::NamedState(const autograd::Array& a) { state_[""] = a; }
+autograd::Array NamedState::of_number(double number) {
+  return autograd::full({}, number, autograd::Dtype::float64, autograd::Device{});
+}
+
 StateDict internal::state_of(const serializers::DictionarySerializer& s) {
   StateDict state;
   for (const serializers::DictionarySerializer::Entry& e : s.entries()) {
@@ -78,7 +107,11 @@ struct Entries {
     for (const std::string& key : s.keys()) {
       const std::string descr = s.stored(key)->descr;
       if (descr.starts_with("|S") || descr.starts_with("<U")) s(key, state.texts[key]);
-      else s(key, state[key]);
+      else {
+        autograd::Array array;
+        s(key, array);
+        state[key] = array;
+      }
     }
   }
 };
@@ -104,6 +137,15 @@ void save(const StateDict& state, const std::string& filename) {
                                     "as well, or \".npz\"");
   Entries entries{state};
   serializers::save_npz(filename, entries);
+}
+
+void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const std::string& filename) {
+  StateDict all;
+  for (const auto& [name, part] : parts) {
+    for (const auto& [key, array] : part.state()) all[key.empty() ? name : catena::concat(name, "/", key)] = array;
+    for (const auto& [key, text] : part.state().texts) all.texts[catena::concat(name, "/", key)] = text;
+  }
+  save(all, filename);
 }
 
 StateDict load(const std::string& filename) {

@@ -4,8 +4,12 @@
 //   model.load_state_dict(best);                        // nn::load_state_dict(optimizer, state)
 #pragma once
 
+#include <initializer_list>
 #include <map>
 #include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <catena/autograd/array.h>
 #include <catena/nn/serializers/npz.h>
@@ -19,6 +23,38 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
  public:
   using std::map<std::string, autograd::Array>::map;
   std::map<std::string, std::string> texts;
+  // The entries under "name/", without it: one state of those that were saved together. KeyError if there are none.
+  StateDict below(const std::string& name) const;
+  // The entry of a key: an array, or, of a name of several, the state of these. An assignment sets an array.
+  class CATENA_EXPORT Entry;
+  Entry operator[](const std::string& key);
+};
+
+class CATENA_EXPORT StateDict::Entry : public autograd::Array {
+ public:
+  Entry(StateDict& of, std::string key);
+  operator StateDict() const { return of_->below(key_); }
+  Entry& operator=(const autograd::Array& a);
+  Entry& operator=(const Entry& e) { return *this = static_cast<const autograd::Array&>(e); }
+  Entry(const Entry&) = default;
+
+ private:
+  StateDict* of_;
+  std::string key_;
+};
+
+// An array or a state dict for save() of several under names.
+class CATENA_EXPORT NamedState {
+ public:
+  NamedState(StateDict state) : state_(std::move(state)) {}
+  NamedState(const autograd::Array& a);
+  template <autograd::ForeignArray T> NamedState(const T& a) : NamedState(autograd::Array(a)) {}
+  template <class T> NamedState(T number) requires std::is_arithmetic_v<T> : NamedState(of_number(double(number))) {}
+  const StateDict& state() const noexcept { return state_; }
+
+ private:
+  static autograd::Array of_number(double number);
+  StateDict state_;  // an array has the empty key
 };
 
 namespace serializers {
@@ -64,8 +100,24 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
 CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
 // Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
 CATENA_EXPORT StateDict load(const std::string& filename);
+// Several states and numbers (float64) in one file, PyTorch's checkpoint, with keys such as "model/l1/W":
+//   save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", 3}}, "c.npz");
+//   const nn::StateDict c = nn::load("c.npz");
+//   model.load_state_dict(c.below("model")), optimizer.load_state_dict(c.below("optimizer"));
+CATENA_EXPORT void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const std::string& filename);
 // The names of Python's safetensors, whose files may have any name.
 CATENA_EXPORT void save_file(const StateDict& state, const std::string& filename);
 CATENA_EXPORT StateDict load_file(const std::string& filename);
+namespace safetensors {
+using nn::save_file, nn::load_file;
+}
+
+// auto [missing, unexpected] = model.load_state_dict(state, {.strict = false})
+template <std::size_t I> const std::vector<std::string>& get(const LoadReport& report) noexcept {
+  return I == 0 ? report.missing : report.unexpected;
+}
 
 }  // namespace nn
+
+template <> struct std::tuple_size<nn::LoadReport> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I> struct std::tuple_element<I, nn::LoadReport> { using type = const std::vector<std::string>; };

@@ -26,7 +26,7 @@ bool append_children(std::string& out, const Link& link, const std::string& inde
     }
     return sequence->size() > 0;
   }
-  const auto children = const_cast<Link&>(link).children();  // listing does not change the link
+  const auto children = const_cast<Link&>(link).named_children();  // listing does not change the link
   for (const auto& [name, child] : children) append_line(out, name, *child, indent);
   return !children.empty();
 }

@@ -18,7 +18,7 @@ using catena::concat;
 namespace {
 
 Convolution2DOptions filters(const ResNetBlockOptions& o, Pair stride = 1, Pair pad = 0) {
-  return {.stride = stride, .pad = pad, .initialW = o.initialW, .nobias = true};
+  return {.stride = stride, .pad = pad, .nobias = true, .initialW = o.initialW};
 }
 constexpr double kInitialVariance = 1;
 BatchNormalizationLinkOptions statistics() { return {.initial_avg_var = kInitialVariance}; }

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(results_can_be_differentiated) {
 }
 
 BOOST_AUTO_TEST_CASE(a_graph_is_made_in_no_backprop_mode_too) {
-  const ModeScope off = no_backprop_mode();
+  const auto off = no_backprop_mode();
   check_close(vjp([](const Variable& t) { return sum(t * t); }, doubles({1, 2}, {2})).derivative, {2, 4}, {2});
 }
 

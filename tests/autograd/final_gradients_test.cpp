@@ -40,7 +40,7 @@ struct OwnPass final : FunctionNode {
   std::string label() const override { return "OwnPass"; }
   Arrays forward(const Arrays& x) override { return {copy(x[0])}; }
   Variables backward(const Targets&, const Variables& gy) override {
-    const ModeScope graph = force_backprop_mode();
+    const auto graph = force_backprop_mode();
     sum(captured * 5.0).backward();
     return {gy[0]};
   }

@@ -87,9 +87,9 @@ BOOST_AUTO_TEST_CASE(a_scope_covers_forward_and_backward) {
   {
     const HookScope scope(hook);
     y = tanh(x);
-    BOOST_TEST(function_hooks().size() == 1u);
+    BOOST_TEST(get_function_hooks().size() == 1u);
   }
-  BOOST_CHECK(function_hooks().empty());
+  BOOST_CHECK(get_function_hooks().empty());
   y.backward();
   CHECK_LOG(log, {"r forward Tanh", "r forwarded Tanh"});
   log.clear();
@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(scopes_end_with_exceptions) {
     const HookScope scope(hook);
     throw 1;
   } catch (int) {}
-  BOOST_CHECK(function_hooks().empty());
+  BOOST_CHECK(get_function_hooks().empty());
 }
 
 BOOST_AUTO_TEST_CASE(hooks_belong_to_a_thread) {
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(hooks_belong_to_a_thread) {
   Recorder hook("r", log);
   const HookScope scope(hook);
   std::size_t other = 1;
-  std::thread([&] { other = function_hooks().size(); }).join();
+  std::thread([&] { other = get_function_hooks().size(); }).join();
   BOOST_TEST(other == 0u);
 }
 

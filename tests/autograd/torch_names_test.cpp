@@ -1,8 +1,14 @@
 // PyTorch's names of modes, of options of backward and grad, and of item.
+#include <limits>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/autograd/autocast.h>
+#include <catena/autograd/config.h>
+#include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/torch_names.h>
+#include <catena/autograd/hooks.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/variable.h>
@@ -81,6 +87,114 @@ BOOST_AUTO_TEST_CASE(options_of_grad) {
   BOOST_TEST(of(grad({y}, {x}, Variables{numbers()})[0]) == (Doubles{81, 81}), boost::test_tools::per_element());
   BOOST_TEST(of(grad({sum(y)}, {x}, {})[0]) == (Doubles{27, 27}), boost::test_tools::per_element());
   BOOST_TEST((grad({sum(y)}, {x}, {}, true)[0].creator() != nullptr));
+}
+
+BOOST_AUTO_TEST_CASE(comparisons) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Variable x(array<double>({1, 2, 3, nan}, {4})), y(array<double>({2, 2, 2, nan}, {4}));
+  const auto bits = [](const Mask& mask) {
+    BOOST_TEST(mask.dtype() == Dtype::bool_);
+    std::string text;
+    for (const bool b : to_vector<bool>(mask)) text += b ? '1' : '0';
+    return text;
+  };
+  BOOST_TEST(bits(x == y) == "0100");
+  BOOST_TEST(bits(x != y) == "1011");
+  BOOST_TEST(bits(x < y) == "1000");
+  BOOST_TEST(bits(x <= y) == "1100");
+  BOOST_TEST(bits(x > y) == "0010");
+  BOOST_TEST(bits(x >= y) == "0110");
+  BOOST_TEST(bits(x == 2) == "0100");
+  BOOST_TEST(bits(2 < x) == "0010");
+  BOOST_TEST(bits(x.eq(y)) == "0100");
+  BOOST_TEST(bits(x == y.data()) == "0100");
+  BOOST_TEST(bits(Variable(zeros({0})) == 1) == "");
+  // In a condition, one element counts.
+  BOOST_TEST(bool(Variable(2) == 2));
+  BOOST_TEST(!bool(Variable(2) == 3));
+  BOOST_CHECK_THROW(static_cast<void>(bool(x == y)), catena::ValueError);
+  BOOST_CHECK_THROW(static_cast<void>(bool(Variable(zeros({0})) == 1)), catena::ValueError);
+  BOOST_TEST(of(where(x > 1, x, y))[1] == 2);
+}
+
+BOOST_AUTO_TEST_CASE(greatest_values_with_their_positions) {
+  const Variable x(array<double>({1, 5, 5, 4, -2, 0}, {2, 3}));
+  const auto [values, indices] = x.max(1);
+  BOOST_TEST(of(values) == (Doubles{5, 4}), boost::test_tools::per_element());
+  BOOST_TEST(of(indices) == (Doubles{1, 0}), boost::test_tools::per_element());  // the first of equal ones
+  const auto [least, where_least] = min(x, 0, true);
+  BOOST_TEST(of(least) == (Doubles{1, -2, 0}), boost::test_tools::per_element());
+  BOOST_TEST(of(where_least) == (Doubles{0, 1, 1}), boost::test_tools::per_element());
+  BOOST_TEST(where_least.shape() == (Shape{1, 3}));
+  // The values have a gradient, and without being taken apart they are a variable.
+  sum(x.max(-1)).backward();
+  BOOST_TEST(to_vector<double>(x.grad()) == (Doubles{0, 1, 1, 1, 0, 0}), boost::test_tools::per_element());
+  auto y = max(x, 0);
+  y = y * 2;
+  BOOST_TEST(of(y) == (Doubles{8, 10, 10}), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(y.indices(), catena::RuntimeError);
+  BOOST_TEST(of(x.max())[0] == 5);
+  BOOST_TEST(x.max({}, true).shape() == (Shape{1, 1}));
+  BOOST_TEST(of(x.max({0, 1}))[0] == 5);
+  BOOST_CHECK_THROW(x.max(2), catena::IndexError);
+}
+
+BOOST_AUTO_TEST_CASE(conversions_by_to) {
+  const Variable x = numbers();
+  BOOST_TEST(x.to(Dtype::float32).dtype() == Dtype::float32);
+  BOOST_TEST(x.to("cpu").is_same(x));
+  BOOST_TEST(x.cpu().is_same(x));
+  BOOST_TEST(x.to("@numpy").is_same(x));
+  BOOST_TEST(x.view_as(Variable(zeros({2, 1}))).shape() == (Shape{2, 1}));
+  BOOST_CHECK_THROW(x.to("gpu"), catena::ValueError);
+  BOOST_CHECK_THROW(x.to("cuda:x"), catena::ValueError);
+  sum(x.to(Dtype::float32)).backward();
+  BOOST_TEST(to_vector<double>(x.grad()) == (Doubles{1, 1}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(an_axis_by_its_name) {
+  const Variable a(zeros({2, 3})), b(ones({2, 3}));
+  BOOST_TEST(cat({a, b}).shape() == (Shape{4, 3}));
+  BOOST_TEST(cat({a, b}, 1).shape() == (Shape{2, 6}));
+  BOOST_TEST(cat({a, b}, {.dim = 1}).shape() == (Shape{2, 6}));
+  BOOST_TEST(concat({a, b}, {.axis = 0}).shape() == (Shape{4, 3}));
+  BOOST_TEST(stack({a, b}, {.dim = 2}).shape() == (Shape{2, 3, 2}));
+  BOOST_TEST(separate(a, {.axis = 1}).size() == 3u);
+  BOOST_TEST(split_axis(a, 3, {.axis = 1})[2].shape() == (Shape{2, 1}));
+  const Variable x = numbers();
+  const Variable g = grad(sum(x * x * x), x, {.create_graph = true})[0];
+  BOOST_TEST(of(g) == (Doubles{27, 27}), boost::test_tools::per_element());
+  BOOST_TEST(of(grad(sum(g), x)[0]) == (Doubles{18, 18}), boost::test_tools::per_element());
+  const Variable h = grad({sum(x * x)}, {x}, {.enable_double_backprop = true})[0];
+  BOOST_TEST(of(grad(sum(h), x)[0]) == (Doubles{2, 2}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(scopes_as_objects) {
+  const Variable x = numbers();
+  const no_backprop_mode off;
+  BOOST_TEST(((x * x).creator() == nullptr));
+  {
+    const force_backprop_mode on;
+    BOOST_TEST(((x * x).creator() != nullptr));
+  }
+  const bool before = config().train;
+  {
+    const using_config scope("train", !before);
+    BOOST_TEST(config().train == !before);
+    const using_config inner({.train = before});
+    BOOST_TEST(config().train == before);
+    const train_mode innermost(!before);
+    BOOST_TEST(config().train == !before);
+  }
+  BOOST_TEST(config().train == before);
+  function_hooks::TimerHook timer;
+  {
+    const auto scope = timer.scope();
+    BOOST_TEST(get_function_hooks().size() == 1u);
+    x* x;
+  }
+  BOOST_TEST(get_function_hooks().empty());
+  BOOST_TEST(timer.call_history().size() == 1u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

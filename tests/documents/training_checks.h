@@ -18,7 +18,8 @@ template <class A> nd::Array values(const A& a) {
   else if constexpr (requires { a.data().is_null(); }) return nd::Array(a.data()).astype(nd::float64);
   else return nd::Array(a).astype(nd::float64);
 }
-template <class A, class B> bool close(const A& a, const B& b, double tolerance = 1e-5) {
+template <class A, class B> bool close(const A& x, const B& y, double tolerance = 1e-5) {
+  const nd::Array a = values(x), b = values(y);
   return a.shape() == b.shape() && bool((nd::absolute(a - b) <= tolerance).all());
 }
 

@@ -276,4 +276,19 @@ BOOST_AUTO_TEST_CASE(broadcast_objects) {
   BOOST_CHECK_THROW(nd::broadcast(nd::zeros(2), nd::zeros(3)), nd::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(names_of_pytorch) {
+  const Array a = nd::arange(6).reshape(2, 3);
+  BOOST_TEST(a.numel() == 6);
+  BOOST_TEST(a.dim() == 2);
+  BOOST_TEST(a.size(0) == 2);
+  BOOST_TEST(a.size(-1) == 3);
+  BOOST_CHECK_THROW(a.size(2), nd::IndexError);
+  BOOST_TEST(a.to(nd::float32).dtype() == nd::float32);
+  BOOST_TEST(a.to(a.dtype()).shares_memory(a));
+  for (const char* name : {"cpu", "cpu:0", "@numpy"}) BOOST_TEST(a.to(name).shares_memory(a));
+  BOOST_TEST(a.cpu().shares_memory(a));
+  BOOST_TEST(a.to(nd::Device{}).shares_memory(a));
+  for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x"}) BOOST_CHECK_THROW(a.to(name), nd::ValueError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(networks_of_the_model_zoo) {
       CaffeFunction net = load(golden, c);
       BOOST_TEST(warnings.texts.empty());
       Strings children;
-      for (const auto& [key, child] : net.children()) {
+      for (const auto& [key, child] : net.named_children()) {
         children.push_back(key);
         BOOST_TEST(child->name() == key);
       }

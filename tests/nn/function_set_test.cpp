@@ -32,9 +32,9 @@ BOOST_AUTO_TEST_CASE(children_by_name) {
   nn::Linear& other = set["l1"] = nn::Linear(2, 4);  // in place of the first one
   BOOST_TEST(set["l1"](x).shape() == Shape({1, 4}));
   BOOST_TEST(other.name() == "l1");
-  BOOST_TEST(set.children().size() == 2u);
+  BOOST_TEST(set.named_children().size() == 2u);
   set["l3"] = TinyMLP();
-  BOOST_TEST(set.children()[2].first == "l3");
+  BOOST_TEST(set.named_children()[2].first == "l3");
   BOOST_TEST(set.params().size() == 7u);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { set["l4"](x); }), "l1, l2, l3"));
   set.add_param("scale", {1}, 1.0);

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(initial_filters) {
   nn::MLPConvolution2D mlp(
       2, {3, 1}, 1, {.wscale = 4.0, .activation = twice, .conv_init = 0.25, .bias_init = 0.5, .use_cudnn = false});
   for (std::size_t k = 0; k < 2; ++k) {
-    const auto& layer = dynamic_cast<const nn::Convolution2D&>(*mlp.children()[k].second);
+    const auto& layer = dynamic_cast<const nn::Convolution2D&>(*mlp.named_children()[k].second);
     holds(layer, 0.5, 0.5, "MLPConvolution2D");
     BOOST_TEST((layer.geometry.use_cudnn == std::optional<bool>(false)));
   }

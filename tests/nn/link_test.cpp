@@ -66,9 +66,9 @@ BOOST_AUTO_TEST_CASE(paths_and_order) {
   BOOST_TEST(link_paths(d, true) == (Strings{"/first", "/second", "/third"}), boost::test_tools::per_element());
   BOOST_TEST(d.links().size() == 4u);
   BOOST_TEST(d.links(true).front() == &d.first);
-  BOOST_TEST(d.children().size() == 3u);
-  BOOST_TEST(d.children()[2].first == "third");
-  BOOST_TEST(d.first.children().empty());
+  BOOST_TEST(d.named_children().size() == 3u);
+  BOOST_TEST(d.named_children()[2].first == "third");
+  BOOST_TEST(d.first.named_children().empty());
   BOOST_TEST(d.params().size() == 7u);
   BOOST_TEST(d.params()[0].is_same(d.scale));
   d.second.extra.emplace(0.0, Shape{4});

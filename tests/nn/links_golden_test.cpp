@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(initial_values) {
   BOOST_TEST(std::fabs(deviation(doubled.W.data()) - 0.1) < 0.002);
   BOOST_TEST(values(doubled.b->data())[0] == 0.5);
   BOOST_TEST(values(plain.b->data())[0] == 0.0);
-  nn::Linear half(3, 2, {.initialW = nn::initializers::Normal(1.0, {.dtype = Dtype::float16}), .nobias = true});
+  nn::Linear half(3, 2, {.nobias = true, .initialW = nn::initializers::Normal(1.0, {.dtype = Dtype::float16})});
   BOOST_TEST((half.W.dtype() == Dtype::float16));
 }
 

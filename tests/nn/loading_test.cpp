@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(a_pending_parameter_has_a_dtype) {
   load_npz(folder / "l.npz", lazy);
   BOOST_TEST((lazy.W.dtype() == Dtype::float32));
   BOOST_TEST(values(lazy.W.data())[0] == double(0.1f));
-  nn::Linear half(2, {.initialW = nn::initializers::Normal(1.0, {.dtype = Dtype::float16}), .nobias = true});
+  nn::Linear half(2, {.nobias = true, .initialW = nn::initializers::Normal(1.0, {.dtype = Dtype::float16})});
   load_npz(folder / "l.npz", half);
   BOOST_TEST((half.W.dtype() == Dtype::float16));
   saved.W.set_data(autograd::zeros({2, 2}, Dtype::complex64));

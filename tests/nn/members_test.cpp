@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(containers_and_pointers) {
                                   "/pair/0/W", "/pair/0/b", "/pair/1/W", "/pair/1/b", "/present/W", "/present/b",
                                   "/any/l1/W", "/any/l1/b", "/any/l2/W", "/any/l2/b"}),
              boost::test_tools::per_element());
-  BOOST_TEST(c.children().front().first == "blocks/0");
+  BOOST_TEST(c.named_children().front().first == "blocks/0");
   nn::serializers::DictionarySerializer s;
   s.save(c);
   Strings keys;

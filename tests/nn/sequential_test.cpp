@@ -33,8 +33,8 @@ BOOST_AUTO_TEST_CASE(elements_have_positions_and_links_keys) {
   nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4), Twice());
   CHECK_LIST(sizes(s), std::vector<int>{3, 0, 4, 0});
   CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b"});
-  BOOST_TEST(&s[0].as_link() == s.children()[0].second);
-  BOOST_TEST(&s[-2].as_link() == s.children()[1].second);
+  BOOST_TEST(&s[0].as_link() == s.named_children()[0].second);
+  BOOST_TEST(&s[-2].as_link() == s.named_children()[1].second);
   const Variable x(floats({-1, 2}, {1, 2}));
   CHECK_LIST(values(s[1](x).data()), std::vector<double>{0, 2});
   CHECK_LIST(values(s[3](x).data()), std::vector<double>{-2, 4});
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(insert_and_remove) {
   BOOST_TEST(s.params()[2].is_same(before[0]));  // the links themselves have moved
   BOOST_TEST(s.params()[6].is_same(before[2]));
   CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b", "/3/W", "/3/b"});
-  BOOST_TEST(s.children()[2].second->name() == "2");
+  BOOST_TEST(s.named_children()[2].second->name() == "2");
   s.remove(2);
   s.remove(-1);
   CHECK_LIST(sizes(s), std::vector<int>{5, 1, 6, 2});
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(insert_and_remove) {
   BOOST_TEST(taken.as_link().name() == "");
   BOOST_TEST(s.pop().as_link().param("W").is_same(before[2]));
   CHECK_LIST(sizes(s), std::vector<int>{1, 6});
-  BOOST_TEST(s.children()[0].second->name() == "0");
+  BOOST_TEST(s.named_children()[0].second->name() == "0");
   s.extend(s);
   CHECK_LIST(sizes(s), std::vector<int>{1, 6, 1, 6});
   BOOST_TEST(same_bits(s.params()[0].data(), s.params()[4].data()));

@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(filters_that_resize) {
   for (std::size_t j = 0; j < 4; ++j) BOOST_TEST(down[4 + j] == four[j] / 2);
   // A ramp stays one: the transposed convolution with stride 2 interpolates.
   nn::Deconvolution1D twice(1, 1, 4,
-                            {.stride = 2, .pad = 1, .initialW = init::UpsamplingDeconvFilter(), .nobias = true});
+                            {.stride = 2, .pad = 1, .nobias = true, .initialW = init::UpsamplingDeconvFilter()});
   const std::vector<double> y = values(twice(Variable(floats({0, 4, 8, 12}, {1, 1, 4}))).data());
   for (std::size_t i = 1; i < 7; ++i) BOOST_TEST(y[i] == 2 * double(i) - 1);
   BOOST_CHECK_THROW(init::UpsamplingDeconvFilter({.interpolation = "cubic"}), catena::ValueError);

@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(block_of_a_residual_network) {
   const Variable y = block(x);
   BOOST_TEST(y.shape() == Shape({2, 6, 3, 2}));
   check_close(y.data(), on_cpu(Variable(autograd::to_device(x.data(), kCpu))).data(), 1e-3, 1e-4, "block");
-  BOOST_TEST(block.children()[2].first == "b2");
+  BOOST_TEST(block.named_children()[2].first == "b2");
   const Variable trained = block(x, false);
   BOOST_TEST(!same_bits(trained.data(), y.data()));
   trained.sum().backward();

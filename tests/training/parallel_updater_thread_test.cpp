@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(the_same_steps_by_hand) {
 // The converter makes twos of the examples. W is the derivative of the loss, the mean of the examples, subtracted
 // from 1.
 BOOST_AUTO_TEST_CASE(batches_by_a_converter) {
-  nn::Linear model(1, 1, {.initialW = 1.0, .nobias = true});
+  nn::Linear model(1, 1, {.nobias = true, .initialW = 1.0});
   SGD sgd(1.0);
   sgd.setup(model);
   const auto twos = [](const Batch& batch, std::optional<Device> device) {

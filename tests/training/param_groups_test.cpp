@@ -39,7 +39,7 @@ struct Net : nn::Chain {
 
 std::vector<std::string> paths(const ParamGroup& group) {
   std::vector<std::string> result;
-  for (const nn::NamedParam& p : group.params()) result.push_back(p.path);
+  for (const nn::NamedParam& p : group.namedparams()) result.push_back(p.path);
   return result;
 }
 using Paths = std::vector<std::string>;

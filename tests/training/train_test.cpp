@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_trainer_that_it_stands_for) {
 
 BOOST_AUTO_TEST_CASE(optimizers_and_losses_of_the_caller) {
   const TemporaryFolder folder("train_options");
-  nn::Linear model(1, 1, {.initialW = 0.0, .nobias = true});
+  nn::Linear model(1, 1, {.nobias = true, .initialW = 0.0});
   SGD sgd(0.25);
   sgd.setup(model);
   int hooks = 0;

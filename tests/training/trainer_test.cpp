@@ -211,7 +211,7 @@ BOOST_AUTO_TEST_CASE(losses_of_ones_own) {
 
 // The converter makes twos of the examples. W is the derivative of the loss, their mean, subtracted from 1.
 BOOST_AUTO_TEST_CASE(converters_of_ones_own) {
-  nn::Linear model(1, 1, {.initialW = 1.0, .nobias = true});
+  nn::Linear model(1, 1, {.nobias = true, .initialW = 1.0});
   SerialIterator it(std::make_shared<TupleDataset>(std::vector<Array>{floats({7, 8}, {2, 1})}), 2);
   SGD sgd(1.0);
   sgd.setup(model);

@@ -21,9 +21,15 @@ enum class LogReduction : std::uint8_t { mean, sum, last, max, min };
 // Values that an entry has in another way than by their mean, with their keys: {{"main/errors", LogReduction::sum}}.
 using LogReductions = std::vector<std::pair<std::string, LogReduction>>;
 
+// Keys of observed values; none: all of them.
+struct LogKeys : std::optional<std::vector<std::string>> {
+  using optional::optional;
+  LogKeys(std::initializer_list<std::string> keys) : optional(std::in_place, keys) {}
+};
+
 struct IntervalLogOptions {
-  std::optional<std::vector<std::string>> keys = {};  // default: all observed values
-  TriggerSpec trigger = {1, epoch};                   // when an entry is written; AnyTrigger for several triggers
+  LogKeys keys = {};                 // default: all observed values
+  TriggerSpec trigger = {1, epoch};  // when an entry is written; AnyTrigger for several triggers
   // last, max and min look at every value, which waits for a GPU.
   LogReductions reductions = {};
 };
@@ -56,7 +62,7 @@ class CATENA_EXPORT IntervalLog : public Extension {
 };
 
 struct LogReportOptions {
-  std::optional<std::vector<std::string>> keys = {};   // default: all observed values
+  LogKeys keys = {};                                   // default: all observed values
   TriggerSpec trigger = {1, epoch};                    // when an entry is added
   catena::Function<void(LogEntry&)> postprocess = {};  // may change an entry
   // In the trainer's folder; may contain fields such as {epoch} or {main/loss} of the newest entry; empty: no file.

@@ -1,12 +1,13 @@
 // Event files for TensorBoard: curves, histograms and pictures of a training, written without another library.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include <catena/autograd/array.h>
+#include <catena/autograd/variable.h>
 #include <catena/kernels/base/pointers.h>
 
 namespace training {
@@ -35,8 +36,14 @@ class CATENA_EXPORT SummaryWriter {
   // The distribution of the elements: as many intervals of equal width as `bins` between the least and the greatest
   // one. ValueError for an array without elements, elements that are not finite, and fewer than 1 bins.
   void add_histogram(std::string_view tag, const Array& values, std::int64_t step, int bins = 30);
+  template <std::derived_from<autograd::Variable> V>
+  void add_histogram(std::string_view tag, const V& values, std::int64_t step, int bins = 30) {
+    add_histogram(tag, values.data(), step, bins);
+  }
   // An image as for datasets::write_image: (H, W), (1, H, W) or (3, H, W), values 0 to 255.
   void add_image(std::string_view tag, const Array& image, std::int64_t step);
+  void flush() noexcept {}  // PyTorch's names: every call has written whole records, and the destructor closes the file
+  void close() noexcept {}
   void add_text(std::string_view tag, std::string_view text, std::int64_t step);
   const std::string& path() const noexcept { return path_; }  // of the event file
 

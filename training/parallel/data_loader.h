@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -48,10 +49,6 @@ CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std
 // are left.
 CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<double>& fractions,
                                                    std::optional<std::uint64_t> seed = {});
-struct SplitOptions {
-  std::optional<std::uint64_t> seed = {};
-  operator std::optional<std::uint64_t>() const { return seed; }
-};
 // Of a list in braces, as many parts: auto [train, valid] = random_split(dataset, {6, 2}), or {0.75, 0.25}. The seed is
 // a number, or named: {.seed = 42}.
 template <class T, std::size_t N, class Seed = SplitOptions>
@@ -97,6 +94,11 @@ class CATENA_EXPORT DataLoader {
  public:
   using Options = DataLoaderOptions;
   explicit DataLoader(AnyDataset dataset, Options options = {});
+  // DataLoader(dataset, 64, true): the batch size and shuffle by position.
+  template <std::integral N>
+  DataLoader(AnyDataset dataset, N batch_size, bool shuffle = false, Options options = {})
+      : DataLoader(std::move(dataset),
+                   (options.batch_size = batch_size, options.shuffle = shuffle, std::move(options))) {}
 
   std::int64_t size() const noexcept;  // the number of batches
   const DatasetPtr& dataset() const noexcept { return dataset_; }

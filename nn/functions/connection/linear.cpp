@@ -171,7 +171,7 @@ class QuantizedLinear final : public FunctionNode {
     auto* const products = x.backend().extension<autograd::QuantizedProductExtension>(x.device());
     if (products != nullptr)
       if (const Array y = products->linear(x, in[1], in[2], b)) return {y};
-    const autograd::ModeScope no_graph = autograd::no_backprop_mode();
+    const auto no_graph = autograd::no_backprop_mode();
     return {
         flat_linear(Variable(x), dequantize(Variable(in[1]), Variable(in[2])), b ? Variable(b) : Variable()).data()};
   }

@@ -9,6 +9,7 @@
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/probability_loss.h>
 
 namespace nn {
 
@@ -111,6 +112,10 @@ Variable smooth_l1(const Variable& x, const Variable& t, const SmoothL1Options& 
   const Variable a = wide(x) - wide(t);
   const Variable losses = o.beta == 0 ? absolute(a) : huber(a, o.beta) * (1 / o.beta);
   return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
+}
+Variable smooth_l1_loss(const Variable& x, const Variable& t, const SmoothL1LossOptions& o) {
+  internal::check_reduce("smooth_l1_loss", o.reduction, {"mean", "sum", "none"});
+  return smooth_l1(x, t, {.beta = o.beta, .reduce = o.reduction == "none" ? "no" : o.reduction});
 }
 
 // ---- metric learning ----------------------------------------------------------------------------

@@ -121,6 +121,8 @@ Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyO
 
 Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& o) {
   internal::check_reduce("kl_div", o.reduce, {"mean", "batchmean", "sum", "no"});
+  const std::string reduce = o.reduction == "none" ? "no" : o.reduction;
+  internal::check_reduce("kl_div", reduce, {"mean", "batchmean", "sum", "no"});
   internal::check_inputs("KLDiv", "log_q p", {log_q, p}, internal::expect_alike);
   const Variable q = wide(log_q), target = wide(p);
   Variable losses;
@@ -131,9 +133,9 @@ Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& o)
     const Variable safe = where(positive, target, 1.0);
     losses = masked(safe * (log(safe) - q), positive);
   }
-  const bool by_batch = o.reduce == "batchmean";
+  const bool by_batch = reduce == "batchmean";
   const double count = by_batch && p.ndim() > 0 ? double(p.shape(0)) : double(p.size());
-  return reduced(losses, by_batch ? "mean" : o.reduce, count, log_q.dtype());
+  return reduced(losses, by_batch ? "mean" : reduce, count, log_q.dtype());
 }
 
 // Returns base^gamma times the losses, 0 where the base is 0: there the power may have no derivative.

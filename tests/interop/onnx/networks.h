@@ -28,7 +28,7 @@ class Writer {
     nn::onnx::Model exported = nn::onnx::export_model(model, calls[0], path(name) + ".onnx", options);
     const autograd::TrainScope mode(options.train);
     for (std::size_t k = 0; k < calls.size(); ++k) {
-      const autograd::ModeScope no_graph = autograd::no_backprop_mode();
+      const auto no_graph = autograd::no_backprop_mode();
       write_call(path(name) + "." + std::to_string(k) + ".npz", exported, calls[k],
                  nn::onnx::internal::outputs_for(model, calls[k]));
     }

@@ -1,0 +1,203 @@
+// PyTorch's containers of layers, calls of links whose class is not known, and its functions of modules and of hooks.
+#include <catena/nn/module_list.h>
+
+#include <catena/nn/link_hook.h>
+#include <catena/nn/links.h>
+#include <catena/nn/serializers/state_dict.h>
+#include <catena/tests/support/training_fixtures.h>
+
+using namespace test;
+using Strings = std::vector<std::string>;
+
+namespace {
+
+const auto each = boost::test_tools::per_element();
+
+// Multiplies by a number, which is its parameter.
+struct Times : nn::Chain {
+  nn::Parameter factor;
+  explicit Times(float by) : factor(floats({by}, {1})) {}
+  NN_MEMBERS(factor)
+  Variable operator()(const Variable& x) { return x * factor; }
+};
+// PyTorch's form of a class.
+struct Affine : nn::Module {
+  Times scale{3};
+  NN_MEMBERS(scale)
+  Variable forward(const Variable& x) { return scale(x) + 1; }
+  Variable forward(const Variable& x, const Variable& y) { return scale(x) + y; }
+};
+
+Variable x() { return Variable(floats({1, -2}, {2})); }
+std::vector<double> of(const Variable& v) { return autograd::to_vector<double>(v.data()); }
+#define CHECK_VALUES(v, ...) BOOST_TEST(of(v) == (std::vector<double> __VA_ARGS__), each)
+
+Strings keys(nn::Link& link) {
+  Strings result;
+  for (const auto& [key, array] : link.state_dict()) result.push_back(key);
+  return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(module_lists)
+
+BOOST_AUTO_TEST_CASE(links_and_functions_in_a_list) {
+  nn::ModuleList list({Times(2), nn::relu});
+  nn::Link& last = list.append(Times(5));
+  BOOST_TEST(list.size() == 3u);
+  BOOST_TEST(&list[-1] == &last);
+  BOOST_TEST(keys(list) == (Strings{"0/factor", "2/factor"}), each);  // by position, with functions
+  Variable h = x();
+  for (nn::Link& layer : list) h = layer(h);
+  CHECK_VALUES(h, {10, 0});
+  CHECK_VALUES(list[0](x()), {2, -4});
+  CHECK_VALUES(list[1](x()), {1, 0});
+  BOOST_TEST(list[1].params().empty());
+  list.extend({Times(7)});
+  list.extend(nn::ModuleList({Times(8)}));
+  list.insert(1, Times(9));
+  list.insert(-1, nn::relu);
+  BOOST_TEST(keys(list) == (Strings{"0/factor", "1/factor", "3/factor", "4/factor", "6/factor"}), each);
+  BOOST_TEST(list[4].name() == "4");
+  BOOST_CHECK_THROW(list.insert(8, nn::relu), catena::IndexError);
+  BOOST_CHECK_THROW(list.insert(-8, nn::relu), catena::IndexError);
+  BOOST_CHECK_THROW(list.append({}), catena::ValueError);
+  BOOST_CHECK_THROW(list[1](Variables{x(), x()}), catena::TypeError);
+  BOOST_TEST(nn::ModuleList().size() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(copies_of_lists_are_deep) {
+  nn::ModuleList list({Times(2)});
+  nn::ModuleList twin = list;
+  autograd::fill(twin.params()[0].data(), 6);
+  CHECK_VALUES(list[0](x()), {2, -4});
+  CHECK_VALUES(twin[0](x()), {6, -12});
+  list.extend(list);  // a list is extended by its own links
+  BOOST_TEST(list.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(layers_by_name) {
+  nn::ModuleDict heads({{"b", Times(2)}, {"a", nn::relu}});
+  CHECK_VALUES(heads["b"](x()), {2, -4});
+  CHECK_VALUES(heads.insert("c", Times(3))(x()), {3, -6});
+  heads.update({{"d", Times(4)}});
+  BOOST_TEST(heads.keys() == (Strings{"b", "a", "c", "d"}), each);
+  BOOST_TEST(heads.size() == 4u);
+  BOOST_TEST(heads.values().size() == 4u);
+  BOOST_TEST(heads.contains("d"));
+  BOOST_TEST(!heads.contains("e"));
+  std::string names;
+  for (auto& [name, layer] : heads.items()) names += name + std::to_string(layer.params().size());
+  BOOST_TEST(names == "b1a0c1d1");
+  BOOST_TEST(keys(heads) == (Strings{"b/factor", "c/factor", "d/factor"}), each);
+  BOOST_CHECK_THROW(heads.insert("a", nn::relu), catena::AttributeError);
+  BOOST_CHECK_THROW(heads["e"], catena::KeyError);
+  // An assignment through a Link& would copy a part of the object.
+  BOOST_TEST((!std::is_assignable_v<nn::Link&, nn::Linear>));
+}
+
+BOOST_AUTO_TEST_CASE(links_of_any_class_are_called) {
+  Affine affine;
+  nn::Link& link = affine;
+  CHECK_VALUES(affine(x()), {4, -5});
+  CHECK_VALUES(link(x()), {4, -5});
+  CHECK_VALUES(link(floats({1, -2}, {2})), {4, -5});
+  CHECK_VALUES(link(x(), x()), {4, -8});
+  CHECK_VALUES(link(Variables{x(), x()}), {4, -8});
+  BOOST_CHECK_THROW(link(x(), x(), x()), catena::TypeError);
+  nn::Chain empty;
+  BOOST_CHECK_THROW(empty(x()), catena::NotImplementedError);
+}
+
+BOOST_AUTO_TEST_CASE(links_below_a_link) {
+  struct Two : nn::Chain {
+    Affine first;
+    Times second{2};
+    NN_MEMBERS(first, second)
+  } two;
+  two.params();  // gives the members their names
+  std::string order;
+  two.apply([&](nn::Module& m) { order += m.name() + ";"; });
+  BOOST_TEST(order == "scale;first;second;;");  // children before their parents
+  order.clear();
+  for (nn::Link& m : two.modules()) order += m.name() + ";";
+  BOOST_TEST(order == ";first;scale;second;");
+  BOOST_TEST(two.children().size() == 2u);
+  BOOST_TEST(&two.children()[1] == &two.second);
+  for (nn::Link& child : two.children()) child.disable_update();
+  BOOST_TEST(!two.update_enabled());
+  BOOST_TEST(two.named_children()[0].first == "first");
+  BOOST_TEST(two.named_modules().size() == 4u);
+  two.register_buffer("mean", floats({4}, {1}));
+  two.register_parameter("shift", nn::Parameter(floats({5}, {1})));
+  BOOST_TEST(keys(two) == (Strings{"first/scale/factor", "mean", "second/factor", "shift"}), each);
+  two.to_device("@numpy").to_device("cpu").cpu();
+  BOOST_TEST(message_of<catena::ValueError>([&] { two.to_device("tpu"); }).find("\"cuda:1\"") != std::string::npos);
+  BOOST_TEST(two.half().params()[0].dtype() == Dtype::float16);
+}
+
+BOOST_AUTO_TEST_CASE(hooks_that_are_functions) {
+  Affine affine;
+  nn::Linear linear(2, 1);
+  int calls = 0, before = 0;
+  double last = 0;
+  auto handle = affine.register_forward_hook([&](auto& link, const auto& args, const auto& y) {
+    BOOST_TEST(&link == &affine);
+    BOOST_TEST(args.size() == 1u);
+    last = of(y)[0];
+    ++calls;
+  });
+  auto list = affine.register_forward_hook(
+      [&](nn::Link&, const Variables&, const Variables& outputs) { calls += 10 * int(outputs.size()); });
+  auto pre = affine.register_forward_pre_hook([&](auto&, const auto& args) { before += int(args[0].size()); });
+  const auto of_layer = linear.register_forward_hook([&](auto&, auto&, auto& y) { calls += 100 * int(y.ndim()); });
+  affine(x());
+  BOOST_TEST(calls == 11);
+  BOOST_TEST(before == 2);
+  BOOST_TEST(last == 4);
+  linear(Variable(floats({1, 2}, {1, 2})));
+  BOOST_TEST(calls == 211);
+  Affine twin = affine;
+  handle.remove();
+  handle.remove();
+  affine(x());
+  BOOST_TEST(calls == 221);
+  pre.remove();
+  list.remove();
+  twin(x());  // a copy has the same hooks
+  affine(x());
+  BOOST_TEST(calls == 221);
+  BOOST_TEST(before == 4);
+}
+
+BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
+  nn::Linear linear(3, 2), without(3, 2, {.nobias = true});
+  BOOST_TEST(linear.weight.is_same(linear.W));
+  BOOST_TEST(linear.bias.is_same(*linear.b));
+  BOOST_TEST(!without.bias);
+  nn::Linear twin = linear;
+  BOOST_TEST(twin.weight.is_same(twin.W));
+  BOOST_TEST(!twin.weight.is_same(linear.W));
+  twin = without;
+  BOOST_TEST(twin.weight.is_same(twin.W));
+  BOOST_TEST(!twin.bias);
+  const nn::Linear moved = std::move(linear);
+  BOOST_TEST(moved.weight.is_same(moved.W));
+  nn::Linear later(2);  // the first call determines the shape of the same variable
+  later(Variable(floats({1, 2, 3}, {1, 3})));
+  BOOST_TEST(later.weight.shape() == (Shape{2, 3}));
+  BOOST_TEST(later.params().size() == 2u);
+  nn::Convolution2D conv(1, 2, 3);
+  const nn::Convolution2D copied = conv;
+  BOOST_TEST(conv.weight.is_same(conv.W));
+  BOOST_TEST(copied.weight.is_same(copied.W));
+  BOOST_TEST(copied.bias.is_same(*copied.b));
+  conv = nn::Convolution2D(1, 2, 1);
+  BOOST_TEST(conv.weight.is_same(conv.W));
+  const nn::Convolution2D& other = copied;
+  conv = other;
+  BOOST_TEST(conv.bias.is_same(*conv.b));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,85 @@
+// PyTorch's options of initializing functions and of losses, and parameters as a vector.
+#include <cmath>
+
+#include <catena/nn/clipping.h>
+#include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/probability_loss.h>
+#include <catena/nn/init.h>
+#include <catena/nn/links.h>
+#include <catena/tests/support/training_fixtures.h>
+
+using namespace test;
+
+namespace {
+
+const auto each = boost::test_tools::per_element();
+std::vector<double> of(const Variable& v) { return autograd::to_vector<double>(v.data()); }
+double deviation(const Variable& v) {
+  double squares = 0;
+  for (const double e : of(v)) squares += e * e;
+  return std::sqrt(squares / double(v.size()));
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_function_names)
+
+BOOST_AUTO_TEST_CASE(kaiming_by_mode_and_nonlinearity) {
+  autograd::seed(3);
+  const Variable w(autograd::zeros({40, 10, 5, 4}));  // fan_in 200, fan_out 800
+  const auto close = [&](double expected) { BOOST_TEST(deviation(w) == expected, boost::test_tools::tolerance(0.05)); };
+  nn::init::kaiming_normal_(w, {.mode = "fan_out", .nonlinearity = "relu"});
+  close(std::sqrt(2.0 / 800));
+  nn::init::kaiming_normal_(w, {.nonlinearity = "linear"});
+  close(std::sqrt(1.0 / 200));
+  nn::init::kaiming_uniform_(w, {.a = std::sqrt(5.0)});
+  close(std::sqrt(2.0 / 6 / 200));
+  double greatest = 0;
+  for (const double e : of(w)) greatest = std::max(greatest, std::abs(e));
+  BOOST_TEST(greatest <= std::sqrt(3.0 * 2 / 6 / 200));
+  BOOST_TEST(nn::init::calculate_gain("tanh") == 5.0 / 3);
+  BOOST_TEST(nn::init::calculate_gain("selu") == 0.75);
+  BOOST_CHECK_THROW(nn::init::kaiming_normal_(w, {.mode = "fan"}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::init::kaiming_normal_(w, {.nonlinearity = "swish"}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::init::kaiming_normal_(Variable(autograd::zeros({3})), {.mode = "fan_in"}), catena::ValueError);
+  nn::init::trunc_normal_(w, {.mean = 1, .std = 0.5, .a = 0.5, .b = 2});
+  for (const double e : of(w)) BOOST_REQUIRE((e >= 0.5 && e <= 2));
+  BOOST_CHECK_THROW(nn::init::trunc_normal_(w, {.std = 0}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(reductions_by_their_names_in_pytorch) {
+  const Variable x(floats({0, 3, 0.5f, -1}, {2, 2})), t(autograd::zeros({2, 2}));
+  // |a| - 1/2 from 1 on, else a^2 / 2
+  BOOST_TEST(nn::smooth_l1_loss(x, t).item() == (2.5 + 0.125 + 0.5) / 4);
+  BOOST_TEST(nn::smooth_l1_loss(x, t, {.reduction = "sum"}).item() == 3.125);
+  BOOST_TEST(
+      of(nn::smooth_l1_loss(x, t, {.reduction = "none", .beta = 2})) == (std::vector<double>{0, 2, 0.0625, 0.25}),
+      each);
+  BOOST_TEST(nn::SmoothL1Loss({.reduction = "sum"})(x, t).item() == 3.125);
+  BOOST_CHECK_THROW(nn::smooth_l1_loss(x, t, {.reduction = "no"}), catena::ValueError);
+  const Variable log_q(floats({std::log(0.5f), std::log(0.5f)}, {1, 2})), p(floats({0.25f, 0.75f}, {1, 2}));
+  const double divergence = 0.25 * std::log(0.5) + 0.75 * std::log(1.5);
+  BOOST_TEST(nn::kl_div(log_q, p, {.reduction = "batchmean"}).item() == divergence, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(nn::kl_div(log_q, p, {.reduction = "mean"}).item() == divergence / 2, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(nn::kl_div(log_q, p, {.reduction = "none"}).shape() == (Shape{1, 2}));
+  BOOST_TEST(of(nn::softmax(x, {.dim = 0})) == of(nn::softmax(x, 0)), each);
+  BOOST_TEST(of(nn::log_softmax(x, {.dim = 0})) == of(nn::log_softmax(x, {.axis = 0})), each);
+}
+
+BOOST_AUTO_TEST_CASE(parameters_as_a_vector) {
+  nn::Linear linear(2, 1);
+  autograd::assign(linear.W.data(), floats({1, 2}, {1, 2}));
+  autograd::fill(linear.b->data(), 3);
+  const Array vector = nn::utils::parameters_to_vector(linear.parameters());
+  BOOST_TEST(autograd::to_vector<double>(vector) == (std::vector<double>{1, 2, 3}), each);
+  nn::utils::vector_to_parameters(floats({4, 5, 6}, {3}), linear.parameters());
+  BOOST_TEST(of(linear.W) == (std::vector<double>{4, 5}), each);
+  BOOST_TEST(of(*linear.b) == (std::vector<double>{6}), each);
+  BOOST_CHECK_THROW(nn::utils::vector_to_parameters(floats({4}, {1}), linear.parameters()), catena::ValueError);
+  BOOST_TEST(of(*linear.b) == (std::vector<double>{6}), each);
+  BOOST_CHECK_THROW(nn::utils::parameters_to_vector({}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::utils::parameters_to_vector(nn::Linear(2).parameters()), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
