@@ -322,7 +322,7 @@ class CATENA_EXPORT Link {
   Variable operator()(const Variables& args) { return call(args); }
   template <std::convertible_to<Variable>... V>
   requires(sizeof...(V) > 0) Variable operator()(const V&... args) { return call(Variables{Variable(args)...}); }
-  internal::NotCallable operator()(internal::NotCallable n) { return n; }  // tells that no class hides these
+  internal::NotCallable operator()(internal::NotCallable n) { return n; }  // see HasOwnCall
   // Calls v for every member: first the class's list, then the added members.
   void visit_members(MemberVisitor& v) {
     visit_declared(v);

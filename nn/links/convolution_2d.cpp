@@ -30,12 +30,12 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_channels) W.initialize({out, grouped("Convolution2D", "in_channels", *in_channels, o.groups), k.y, k.x});
   name_params();
-  name_handles();
+  refer_handles();
 }
 
 Convolution2D::Convolution2D(const Convolution2D& o)
     : Link(o), W(o.W), b(o.b), out_channels(o.out_channels), ksize(o.ksize), geometry(o.geometry) {
-  name_handles();
+  refer_handles();
 }
 Convolution2D& Convolution2D::operator=(const Convolution2D& o) {
   Link::operator=(static_cast<const Link&>(o));
@@ -44,12 +44,12 @@ Convolution2D& Convolution2D::operator=(const Convolution2D& o) {
   out_channels = o.out_channels;
   ksize = o.ksize;
   geometry = o.geometry;
-  name_handles();
+  refer_handles();
   return *this;
 }
-void Convolution2D::name_handles() {
-  weight = W;
-  bias = internal::handle_of(b);
+void Convolution2D::refer_handles() {
+  weight.refer_to(W);
+  bias.refer_to(internal::handle_of(b));
 }
 
 Variable Convolution2D::operator()(const Variable& x) {
@@ -59,7 +59,9 @@ Variable Convolution2D::operator()(const Variable& x) {
       internal::check_ndim(x, 4);
       W.initialize({out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize.y, ksize.x});
     }
-    return called(convolution_2d(x, internal::weight_of(*this, W), handle_of(b), geometry));
+    const Variable offset = handle_of(b);
+    if (!weight.is_same(W) || !bias.is_same(offset)) refer_handles();
+    return called(convolution_2d(x, internal::weight_of(*this, W), offset, geometry));
   } catch (...) {
     internal::rethrow_at(*this, "Convolution2D", filter_detail(x, W, 1, geometry.groups));
   }

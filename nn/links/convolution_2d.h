@@ -8,6 +8,7 @@
 
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link.h>
+#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
@@ -49,11 +50,11 @@ class CATENA_EXPORT Convolution2D : public Link {
   int out_channels;
   Pair ksize;
   ConvolutionOptions geometry;
-  // PyTorch's names: handles of W and b (null with nobias), for reading and for functions that write into them.
-  Variable weight, bias;
+  // PyTorch's names: handles of W and b (null with nobias).
+  ParameterHandle weight, bias;
 
  private:
-  void name_handles();
+  void refer_handles();
 };
 
 // A Convolution2D whose constructor has `dilate` as a positional argument.

@@ -17,13 +17,13 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
-  name_handles();
+  refer_handles();
 } catch (...) {
   catena::rethrow_standard("Linear");
 }
 
 Linear::Linear(const Linear& o) : Link(o), W(o.W), b(o.b), out_size(o.out_size), n_batch_axes(o.n_batch_axes) {
-  name_handles();
+  refer_handles();
 }
 Linear& Linear::operator=(const Linear& o) {
   Link::operator=(static_cast<const Link&>(o));
@@ -31,12 +31,12 @@ Linear& Linear::operator=(const Linear& o) {
   b = o.b;
   out_size = o.out_size;
   n_batch_axes = o.n_batch_axes;
-  name_handles();
+  refer_handles();
   return *this;
 }
-void Linear::name_handles() {
-  weight = W;
-  bias = internal::handle_of(b);
+void Linear::refer_handles() {
+  weight.refer_to(W);
+  bias.refer_to(internal::handle_of(b));
 }
 
 namespace {
@@ -76,6 +76,7 @@ Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) 
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
     const Variable offset = internal::handle_of(b);
+    if (!weight.is_same(W) || !bias.is_same(offset)) refer_handles();
     if (internal::is_quantized(W))
       return called(quantized_linear(x, W, internal::scale_of(*this), offset, kept_of_call));
     return called(linear(x, W, offset, kept_of_call));

@@ -5,6 +5,7 @@
 
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link.h>
+#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
@@ -44,11 +45,11 @@ class CATENA_EXPORT Linear : public Link {
   std::optional<Parameter> b;
   int out_size;
   std::optional<int> n_batch_axes;
-  // PyTorch's names: handles of W and b (null with nobias), for reading and for functions that write into them.
-  Variable weight, bias;
+  // PyTorch's names: handles of W and b (null with nobias).
+  ParameterHandle weight, bias;
 
  private:
-  void name_handles();
+  void refer_handles();
 };
 
 }  // namespace nn

@@ -188,6 +188,12 @@ BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   later(Variable(floats({1, 2, 3}, {1, 3})));
   BOOST_TEST(later.weight.shape() == (Shape{2, 3}));
   BOOST_TEST(later.params().size() == 2u);
+  later.W =
+      nn::Parameter(floats({1, 2, 3, 4, 5, 6}, {2, 3}));  // another variable: the handle follows with the next call
+  later(Variable(floats({1, 2, 3}, {1, 3})));
+  BOOST_TEST(later.weight.is_same(later.W));
+  static_assert(!std::is_assignable_v<decltype(later.weight)&, const Variable&>);
+  static_assert(!std::is_assignable_v<decltype(later.weight)&, decltype(later.weight)&>);
   nn::Convolution2D conv(1, 2, 3);
   const nn::Convolution2D copied = conv;
   BOOST_TEST(conv.weight.is_same(conv.W));
