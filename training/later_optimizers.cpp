@@ -74,6 +74,26 @@ double rectification(double beta2, std::int64_t t) {
   return std::sqrt((length - 4) * (length - 2) * greatest / ((greatest - 4) * (greatest - 2) * length) * (1 - power));
 }
 
+// mu_t of NAdam.
+double nesterov_factor(double beta1, double decay, std::int64_t t) {
+  return beta1 * (1 - 0.5 * std::pow(0.96, double(t) * decay));
+}
+// mu_1 ... mu_t. The loop ends where 1 minus the product is 1 in float64.
+double nesterov_product(double beta1, double decay, std::int64_t t) {
+  double product = 1;
+  for (std::int64_t i = 1; i <= t && std::fabs(product) > 1e-17; ++i) product *= nesterov_factor(beta1, decay, i);
+  return product;
+}
+
+// h: alpha, beta1, beta2, eps, weight_decay, momentum_decay, weight_decay_rate. As in pytorch_adam, the root of
+// 1 - beta2^t is in the rates and in eps.
+Hyper nesterov_adam(Values h, std::int64_t t) {
+  const double root = std::sqrt(unbiased(h[2], t)), product = nesterov_product(h[1], h[5], t);
+  const double now = nesterov_factor(h[1], h[5], t), next = nesterov_factor(h[1], h[5], t + 1);
+  return {h[0] * root * (1 - now) / (1 - product),   1 - h[1], 1 - h[2], h[3] * root, h[0] * h[6],
+          h[0] * root * next / (1 - product * next), h[4]};
+}
+
 }  // namespace
 
 AdamW::AdamW(Options o)
@@ -100,6 +120,20 @@ RAdam::RAdam(Options o)
                  .block = [](Values h, std::int64_t t) -> Hyper {
                    return {h[0] / unbiased(h[1], t), 1 - h[1], 1 - h[2], h[3], h[0] * h[4], rectification(h[2], t)};
                  },
+                 .lr = momentum_lr}) {}
+
+NAdam::NAdam(Options o)
+    : Optimizer({.name = "NAdam",
+                 .kernel = &catena::kernels::n_adam_update,
+                 .hyper = {{"alpha", o.alpha},
+                           {"beta1", o.beta1},
+                           {"beta2", o.beta2},
+                           {"eps", o.eps},
+                           {"weight_decay", o.weight_decay},
+                           {"momentum_decay", o.momentum_decay},
+                           {"weight_decay_rate", o.weight_decay_rate}},
+                 .states = {{"m"}, {"v"}},
+                 .block = nesterov_adam,
                  .lr = momentum_lr}) {}
 
 Adamax::Adamax(Options o)

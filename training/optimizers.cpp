@@ -48,6 +48,24 @@ UpdateRule gradient_descent(const SGD::Options& o) {
   return rule;
 }
 
+// Only with a momentum are there the hyperparameter and the state v.
+UpdateRule root_mean_square(const RMSprop::Options& o) {
+  UpdateRule rule = {
+      .name = "RMSprop",
+      .kernel = o.centered ? &catena::kernels::rmsprop_centered_update : &catena::kernels::rmsprop_update,
+      .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}},
+      .states = o.centered ? States{{"ms"}, {"mg"}} : States{{"ms"}},
+      .block = [](Values h, std::int64_t) -> catena::Hyper {
+        return {h[0], h[1], 1 - h[1], h[2], h.size() > 3 ? h[3] : 0};
+      }};
+  if (o.momentum == 0) return rule;
+  rule.kernel =
+      o.centered ? &catena::kernels::rmsprop_centered_momentum_update : &catena::kernels::rmsprop_momentum_update;
+  rule.hyper.push_back({"momentum", o.momentum});
+  rule.states.push_back({"v"});
+  return rule;
+}
+
 // The kernel of AMSGrad also decays the parameter itself, here by the rate 0.
 const catena::KernelDef* adam_kernel(const Adam::Options& o) {
   catena::check<catena::ValueError>(!o.amsgrad || o.weight_decay == 0, "Adam",
@@ -113,14 +131,7 @@ AdaDelta::AdaDelta(Options o)
                    return {h[0], 1 - h[0], h[1]};
                  }}) {}
 
-RMSprop::RMSprop(Options o)
-    : Optimizer({.name = "RMSprop",
-                 .kernel = o.centered ? &catena::kernels::rmsprop_centered_update : &catena::kernels::rmsprop_update,
-                 .hyper = {{"lr", o.lr}, {"alpha", o.alpha}, {"eps", o.eps}},
-                 .states = o.centered ? States{{"ms"}, {"mg"}} : States{{"ms"}},
-                 .block = [](Values h, std::int64_t) -> catena::Hyper {
-                   return {h[0], h[1], 1 - h[1], h[2]};
-                 }}) {}
+RMSprop::RMSprop(Options o) : Optimizer(root_mean_square(o)) {}
 
 RMSpropGraves::RMSpropGraves(Options o)
     : Optimizer({.name = "RMSpropGraves",

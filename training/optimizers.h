@@ -148,13 +148,15 @@ struct CATENA_EXPORT AdaDelta : Optimizer {
 };
 
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms. With centered, the estimated variance
-// ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state, as in PyTorch.
+// ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state. With momentum, which then is a
+// hyperparameter, v <- momentum v + g / (sqrt(ms) + eps);  p <- p - lr v, v being the last state. All as in PyTorch.
 struct CATENA_EXPORT RMSprop : Optimizer {
   struct Options {
-    double lr = 0.01, alpha = 0.99, eps = 1e-8;
+    double lr = 0.01, alpha = 0.99, eps = 1e-8, momentum = 0;
     bool centered = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RMSprop)
+  HyperReference momentum{*this, "momentum"};
 };
 
 // n <- alpha n + (1 - alpha) g^2;  G <- alpha G + (1 - alpha) g;  delta <- momentum delta - lr g / sqrt(n - G^2 + eps);
@@ -257,6 +259,35 @@ struct CATENA_EXPORT RAdam : Optimizer {
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RAdam)
   CATENA_TORCH_CONSTRUCTORS(RAdam)
+  HyperReference alpha{*this, "alpha"};
+};
+
+// Adam with Nesterov's momentum:  m, v as in Adam;  mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2), M_t = mu_1 ...
+// mu_t; p <- p - alpha ((1 - mu_t) / (1 - M_t) g + mu_{t+1} / (1 - M_{t+1}) m) / (sqrt(v / (1 - beta2^t)) + eps).
+// States m, v. weight_decay p is added to g, after the hooks; weight_decay_rate decays as in PyTorch's AdamW. A beta1
+// or momentum_decay that is changed counts for the factors of all updates so far. (Dozat 2016, in PyTorch's form.)
+struct CATENA_EXPORT NAdam : Optimizer {
+  struct Options {
+    double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0, momentum_decay = 0.004,
+           weight_decay_rate = 0;
+  };
+  struct TorchOptions {
+    double lr = 0.002;
+    std::pair<double, double> betas = {0.9, 0.999};
+    double eps = 1e-8, weight_decay = 0, momentum_decay = 0.004;
+    bool decoupled_weight_decay = false;  // weight_decay is weight_decay_rate
+    operator Options() const {
+      return {.alpha = lr,
+              .beta1 = betas.first,
+              .beta2 = betas.second,
+              .eps = eps,
+              .weight_decay = decoupled_weight_decay ? 0 : weight_decay,
+              .momentum_decay = momentum_decay,
+              .weight_decay_rate = decoupled_weight_decay ? weight_decay : 0};
+    }
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(NAdam)
+  CATENA_TORCH_CONSTRUCTORS(NAdam)
   HyperReference alpha{*this, "alpha"};
 };
 

@@ -28,6 +28,10 @@ CATENA_DEFINE_KERNEL adam_update = multi_tensor<k::adam_update, Updates3>("adam_
 CATENA_DEFINE_KERNEL rmsprop_update = multi_tensor<k::rmsprop_update, Updates2>("rmsprop_update", kHeader);
 CATENA_DEFINE_KERNEL rmsprop_centered_update =
     multi_tensor<k::rmsprop_centered_update, Updates3>("rmsprop_centered_update", kHeader);
+CATENA_DEFINE_KERNEL rmsprop_momentum_update =
+    multi_tensor<k::rmsprop_momentum_update, Updates3>("rmsprop_momentum_update", kHeader);
+CATENA_DEFINE_KERNEL rmsprop_centered_momentum_update =
+    multi_tensor<k::rmsprop_centered_momentum_update, Updates4>("rmsprop_centered_momentum_update", kHeader);
 CATENA_DEFINE_KERNEL rmsprop_graves_update =
     multi_tensor<k::rmsprop_graves_update, Updates4>("rmsprop_graves_update", kHeader);
 CATENA_DEFINE_KERNEL smorms3_update = multi_tensor<k::smorms3_update, Updates4>("smorms3_update", kHeader);
@@ -38,6 +42,7 @@ CATENA_DEFINE_KERNEL ams_grad_update = multi_tensor<k::ams_grad_update, Updates4
 CATENA_DEFINE_KERNEL ada_bound_update = multi_tensor<k::ada_bound_update, Updates3>("ada_bound_update", kHeader);
 CATENA_DEFINE_KERNEL ams_bound_update = multi_tensor<k::ams_bound_update, Updates4>("ams_bound_update", kHeader);
 CATENA_DEFINE_KERNEL r_adam_update = multi_tensor<k::r_adam_update, Updates3>("r_adam_update", kHeader);
+CATENA_DEFINE_KERNEL n_adam_update = multi_tensor<k::n_adam_update, Updates3>("n_adam_update", kHeader);
 CATENA_DEFINE_KERNEL adamax_update = multi_tensor<k::adamax_update, Updates3>("adamax_update", kHeader);
 CATENA_DEFINE_KERNEL lion_update = multi_tensor<k::lion_update, Updates2>("lion_update", kHeader);
 CATENA_DEFINE_KERNEL msvag_update = multi_tensor<k::msvag_update, Updates3>("msvag_update", kHeader);

@@ -72,14 +72,32 @@ struct rmsprop_update {
   }
 };
 
-// hyper: {lr, alpha, 1 - alpha, eps}. The variance, whose difference rounding may make negative, divides instead of the
-// mean of squares.
+// Divides g by the root of its variance, whose difference rounding may make negative. hyper as for rmsprop_update.
+template <class T> ND_FN T by_deviation(const double* hyper, T g, T& ms, T& mean) {
+  ms = T(hyper[1]) * ms + T(hyper[2]) * g * g;
+  mean = T(hyper[1]) * mean + T(hyper[2]) * g;
+  const T variance = ms - mean * mean;
+  return g / (m::sqrt(variance < T(0) ? T(0) : variance) + T(hyper[3]));
+}
+// hyper: {lr, alpha, 1 - alpha, eps}. The variance divides instead of the mean of squares.
 struct rmsprop_centered_update {
   template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& ms, T& mean) {
+    p -= T(hyper[0]) * by_deviation(hyper, g, ms, mean);
+  }
+};
+
+// hyper: {lr, alpha, 1 - alpha, eps, momentum}
+struct rmsprop_momentum_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& ms, T& v) {
     ms = T(hyper[1]) * ms + T(hyper[2]) * g * g;
-    mean = T(hyper[1]) * mean + T(hyper[2]) * g;
-    const T variance = ms - mean * mean;
-    p -= T(hyper[0]) * g / (m::sqrt(variance < T(0) ? T(0) : variance) + T(hyper[3]));
+    v = T(hyper[4]) * v + g / (m::sqrt(ms) + T(hyper[3]));
+    p -= T(hyper[0]) * v;
+  }
+};
+struct rmsprop_centered_momentum_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& ms, T& mean, T& v) {
+    v = T(hyper[4]) * v + by_deviation(hyper, g, ms, mean);
+    p -= T(hyper[0]) * v;
   }
 };
 
@@ -167,6 +185,15 @@ struct r_adam_update {
     update_moments(hyper, g, m1, m2);
     const T adaptive = T(hyper[5]) / (m::sqrt(m2) + T(hyper[3]));
     p -= T(hyper[4]) * p + T(hyper[0]) * m1 * (hyper[5] > 0 ? adaptive : T(1));
+  }
+};
+
+// hyper: {rate of g, 1 - beta1, 1 - beta2, eps_t, decay, rate of m, weight decay}
+struct n_adam_update {
+  template <class T> ND_FN static void run(const double* hyper, T g, T& p, T& m1, T& m2) {
+    g = with_decay(hyper[6], g, p);
+    update_moments(hyper, g, m1, m2);
+    p -= T(hyper[4]) * p + (T(hyper[0]) * g + T(hyper[5]) * m1) / (m::sqrt(m2) + T(hyper[3]));
   }
 };
 

@@ -138,6 +138,15 @@ def cases():
            lambda p: [optim.Adafactor(p, lr=0.05, d=1.5, eps=(0.1, 0.01), weight_decay=0.1)], None)
     yield 'Muon', {}, muon, None
     yield 'Muon.plain', dict(lr=0.1, momentum=0.5), lambda p: muon(p, lr=0.1, momentum=0.5, nesterov=False), None
+    yield 'NAdam', {}, lambda p: [optim.NAdam(p)], None
+    yield ('NAdam', dict(alpha=0.01, beta1=0.8, beta2=0.95, eps=1e-3, weight_decay=0.1, momentum_decay=0.1),
+           lambda p: [optim.NAdam(p, lr=0.01, betas=(0.8, 0.95), eps=1e-3, weight_decay=0.1, momentum_decay=0.1)], None)
+    yield ('NAdam', dict(alpha=0.01, weight_decay_rate=0.1),
+           lambda p: [optim.NAdam(p, lr=0.01, weight_decay=0.1, decoupled_weight_decay=True)], None)
+    yield ('RMSprop.momentum', dict(alpha=0.9, momentum=0.8),
+           lambda p: [optim.RMSprop(p, alpha=0.9, momentum=0.8)], None)
+    yield ('RMSprop.centered_momentum', dict(lr=0.02, eps=1e-3, momentum=0.9),
+           lambda p: [optim.RMSprop(p, lr=0.02, eps=1e-3, momentum=0.9, centered=True)], None)
 
 
 def group_cases():
@@ -284,6 +293,7 @@ def save(name, arrays, listed):
 
 
 def main():
+    torch.set_default_dtype(torch.float64)  # NAdam's product of factors has it
     lbfgs()
     torch.bfloat16 = torch.float64  # Muon's iterations, which PyTorch runs in 16 bits
     param_groups()

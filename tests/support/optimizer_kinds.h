@@ -36,6 +36,7 @@ inline const OptimizerKind kOptimizers[] = {
     {"AdaBound", [] { return std::make_shared<training::AdaBound>(); }, "alpha", true},
     {"AMSBound", [] { return std::make_shared<training::AMSBound>(); }, "final_lr", true},
     {"RAdam", [] { return std::make_shared<training::RAdam>(); }, "alpha", true},
+    {"NAdam", [] { return std::make_shared<training::NAdam>(); }, "alpha", true},
     {"Adamax", [] { return std::make_shared<training::Adamax>(); }, "alpha", true},
     {"Lion", [] { return std::make_shared<training::Lion>(); }, "lr", true},
     {"LAMB", [] { return std::make_shared<training::LAMB>(); }, "alpha", true},

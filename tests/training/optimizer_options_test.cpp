@@ -113,6 +113,50 @@ BOOST_AUTO_TEST_CASE(gradient_descent_of_pytorch) {
         }));
 }
 
+// buf <- momentum buf + g / (root + eps);  p <- p - lr buf. Without a momentum there is no such hyperparameter.
+BOOST_AUTO_TEST_CASE(rmsprop_of_pytorch_with_momentum) {
+  check(RMSprop({.lr = 0.3, .alpha = 0.75, .eps = 0.1, .momentum = 0.5}), by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.75 * s[0] + 0.25 * g * g;
+          s[1] = 0.5 * s[1] + g / (std::sqrt(s[0]) + 0.1);
+          return -0.3 * s[1];
+        }));
+  check(RMSprop({.lr = 0.3, .alpha = 0.75, .eps = 0.1, .momentum = 0.5, .centered = true}),
+        by_hand([](double g, int, Doubles& s) {
+          s[0] = 0.75 * s[0] + 0.25 * g * g;
+          s[1] = 0.75 * s[1] + 0.25 * g;
+          s[2] = 0.5 * s[2] + g / (std::sqrt(s[0] - s[1] * s[1]) + 0.1);
+          return -0.3 * s[2];
+        }));
+  RMSprop with(RMSprop::Options{.momentum = 0.5}), without;
+  with.momentum = 0.25;
+  BOOST_TEST(with.get_hyper("momentum") == 0.25);
+  BOOST_CHECK_THROW(without.momentum = 0.25, catena::KeyError);
+}
+
+// m_hat = mu_{t+1} m / (1 - mu_1 ... mu_{t+1}) + (1 - mu_t) g / (1 - mu_1 ... mu_t);  p <- p - lr m_hat / (sqrt(v_hat)
+// + eps), after p <- p - lr weight_decay p, if that is decoupled.
+BOOST_AUTO_TEST_CASE(nadam_of_pytorch) {
+  const auto step = [](double g, int t, Doubles& s) {
+    const auto mu = [](int i) { return 0.5 * (1 - 0.5 * std::pow(0.96, i * 0.25)); };
+    s[0] = 0.5 * s[0] + 0.5 * g;
+    s[1] = 0.75 * s[1] + 0.25 * g * g;
+    s[2] *= mu(t);
+    const double mean = mu(t + 1) * s[0] / (1 - s[2] * mu(t + 1)) + (1 - mu(t)) * g / (1 - s[2]);
+    return -0.3 * mean / (std::sqrt(s[1] / (1 - std::pow(0.75, t))) + 0.1);
+  };
+  const Doubles start = {0, 0, 1};
+  check(NAdam({.lr = 0.3, .betas = {0.5, 0.75}, .eps = 0.1, .momentum_decay = 0.25}), by_hand(step, start));
+  check(NAdam({.lr = 0.3, .betas = {0.5, 0.75}, .eps = 0.1, .weight_decay = 0.25, .momentum_decay = 0.25}),
+        by_hand([&](double g, int t, Doubles& s, double p) { return step(g + 0.25 * p, t, s); }, start));
+  check(NAdam({.lr = 0.3,
+               .betas = {0.5, 0.75},
+               .eps = 0.1,
+               .weight_decay = 0.25,
+               .momentum_decay = 0.25,
+               .decoupled_weight_decay = true}),
+        by_hand([&](double g, int t, Doubles& s, double p) { return step(g, t, s) - 0.3 * 0.25 * p; }, start));
+}
+
 // p <- p - lr (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps), where AdamW also subtracts lr weight_decay p.
 BOOST_AUTO_TEST_CASE(adam_of_pytorch) {
   const auto step = [](double g, int t, Doubles& s) {

@@ -51,6 +51,10 @@ const std::map<std::string, Make>& makers() {
       {"Muon", [] { return std::make_unique<Muon>(); }},
       {"MSVAG", [] { return std::make_unique<MSVAG>(); }},
       {"RMSprop.centered", [] { return std::make_unique<RMSprop>(RMSprop::Options{.centered = true}); }},
+      {"NAdam", [] { return std::make_unique<NAdam>(); }},
+      {"RMSprop.momentum", [] { return std::make_unique<RMSprop>(RMSprop::Options{.momentum = 0.5}); }},
+      {"RMSprop.centered_momentum",
+       [] { return std::make_unique<RMSprop>(RMSprop::Options{.momentum = 0.5, .centered = true}); }},
       {"Muon.plain", [] { return std::make_unique<Muon>(Muon::Options{.nesterov = false}); }},
   };
   return all;
