@@ -24,6 +24,7 @@
 #include <utility>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/axis_options.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/grad_hook.h>
 #include <catena/autograd/index_item.h>
@@ -77,6 +78,10 @@ class Bound {
   const Variable* variable = nullptr;  // not owned
   double number = 0;
   bool is_number = false;
+};
+
+struct ClampOptions {
+  Bound min = {}, max = {};
 };
 
 class CATENA_EXPORT Variable {
@@ -185,13 +190,39 @@ class CATENA_EXPORT Variable {
   template <std::convertible_to<IndexItem> K> Variable operator[](const K& key) const { return item_at({key}); }
   Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
-  // The reductions over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h.
-#define CATENA_REDUCTION_RULE(name, ...) Variable name(const Axes& axes = {}, bool keepdims = false) const;
+  // The reductions over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h. They are templates,
+  // because options in braces, which g++ also takes for a list of axes, then mean the functions below.
+#define CATENA_REDUCTION_RULE(name, ...)                                                                           \
+  template <class A = Axes> Variable name(const std::type_identity_t<A>& axes = {}, bool keepdims = false) const { \
+    return name##_over(axes, keepdims);                                                                            \
+  }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
+  // With options: x.sum({.dim = 1}), x.mean({2, 3}, {.keepdim = true}), x.var(1, {.unbiased = false}).
+  Variable sum(const ReductionOptions& options) const;
+  Variable sum(const Axes& axes, const ReductionOptions& options) const;
+  Variable mean(const ReductionOptions& options) const;
+  Variable mean(const Axes& axes, const ReductionOptions& options) const;
+  Variable prod(const ReductionOptions& options) const;
+  Variable prod(const Axes& axes, const ReductionOptions& options) const;
+  Variable var(const VarianceOptions& options) const;
+  Variable var(const Axes& axes, const VarianceOptions& options) const;
+  Variable std(const VarianceOptions& options) const;
+  Variable std(const Axes& axes, const VarianceOptions& options) const;
   // Over one axis, the result of max and min can be taken apart: auto [values, indices] = x.max(1).
   template <std::same_as<int> I> Extremes max(I axis, bool keepdims = false) const;
   template <std::same_as<int> I> Extremes min(I axis, bool keepdims = false) const;
+  Extremes max(const ExtremumOptions& options) const;
+  Extremes min(const ExtremumOptions& options) const;
+  // The norm of the elements as a vector, or of the vectors along axes, in PyTorch's sense: x.norm(),
+  // x.norm(2, {.dim = 1}). The orders are those of vectors of norm() in functions/linalg.h, "fro" is 2; ValueError for
+  // other texts.
+  Variable norm(const NormOptions& options = {}) const;
+  template <class A = Axes>
+  Variable norm(const catena::NormOrder& p, const std::type_identity_t<A>& axes = {}, bool keepdims = false) const {
+    return norm(NormOptions{.ord = p, .axis = axes, .keepdims = keepdims});
+  }
+  Variable norm(const catena::NormOrder& p, const NormOptions& options) const;
   Variable astype(Dtype dtype) const;  // cast of functions/array.h
   // PyTorch's to(), differentiable: a dtype, a device, or "cpu", "cuda", "cuda:1" (ValueError for other texts).
   Variable to(Dtype dtype) const { return astype(dtype); }
@@ -214,21 +245,44 @@ class CATENA_EXPORT Variable {
 #define CATENA_MEMBER(name) Variable name() const;
 #include <catena/autograd/unary_members.inc>
 #undef CATENA_MEMBER
-  Variable clone() const;  // copy to the same device
+  Variable clone() const;       // copy to the same device
+  Variable contiguous() const;  // x itself if its elements are in C order, else such a copy
   Variable pow(const Variable& exponent) const;
   Variable pow(double exponent) const;
   Variable clip(const Bound& low, const Bound& high) const;
-  Variable clamp(const Bound& low, const Bound& high = {}) const { return clip(low, high); }
+  Variable clip(const ClampOptions& o) const { return clip(o.min, o.max); }
+  template <class B = Bound>
+  Variable clamp(const std::type_identity_t<B>& low, const std::type_identity_t<B>& high = {}) const {
+    return clip(low, high);
+  }
+  Variable clamp(const ClampOptions& o) const { return clip(o.min, o.max); }
   Variable matmul(const Variable& other) const;
   Variable mm(const Variable& other) const { return matmul(other); }
   Variable dot(const Variable& other) const;  // of two vectors: a number; else matmul
   Variable argmax(std::optional<int> axis = {}) const;
+  Variable argmax(const ExtremumOptions& options) const;
   Variable argmin(std::optional<int> axis = {}) const;
+  Variable argmin(const ExtremumOptions& options) const;
   Variable cumsum(std::optional<int> axis = {}) const;
+  Variable cumsum(const AxisOption& o) const { return cumsum(o.axis); }
   Variable cumprod(std::optional<int> axis = {}) const;
+  Variable cumprod(const AxisOption& o) const { return cumprod(o.axis); }
   Sorted sort(int axis = -1, bool descending = false) const;
+  Sorted sort(const SortOptions& options) const;
   Variable argsort(int axis = -1, bool descending = false) const;
+  Variable argsort(const SortOptions& o) const { return argsort(o.axis, o.descending); }
   Sorted topk(std::int64_t k, int axis = -1, bool largest = true) const;
+  Sorted topk(std::int64_t k, const TopKOptions& options) const;
+  // Functions of networks: declared where <catena/nn/functions/activation.h> is included.
+  template <class... A> Variable softmax(const A&... axis) const { return softmax_member(*this, axis...); }
+  template <std::same_as<AxisOption> O = AxisOption> Variable softmax(const O& o) const {
+    return softmax_member(*this, o);
+  }
+  template <class... A> Variable log_softmax(const A&... axis) const { return log_softmax_member(*this, axis...); }
+  template <std::same_as<AxisOption> O = AxisOption> Variable log_softmax(const O& o) const {
+    return log_softmax_member(*this, o);
+  }
+  template <class V = Variable> V relu() const { return relu_member(static_cast<const V&>(*this)); }
   Variable gather(int axis, const Variable& index) const;
   Variable scatter(int axis, const Variable& index, const Variable& src) const;
   Variable scatter(int axis, const Variable& index, double src) const;
@@ -239,6 +293,7 @@ class CATENA_EXPORT Variable {
   Variable masked_select(const Variable& mask) const;
   // Joins the axes from `start` to `end` in one.
   Variable flatten(int start = 0, int end = -1) const;
+  Variable flatten(const FlattenOptions& o) const { return flatten(o.start_dim, o.end_dim); }
   Variable squeeze(const Axes& axis = {}) const;
   Variable unsqueeze(int axis) const;
   Variable view(const Shape& shape) const { return reshape(shape); }
@@ -262,9 +317,13 @@ class CATENA_EXPORT Variable {
   Variable tril(std::int64_t k = 0) const;
   Variable triu(std::int64_t k = 0) const;
   Variables chunk(std::int64_t chunks, int axis = 0) const;
+  Variables chunk(std::int64_t chunks, const AxisOption& o) const;
   Variables split(std::int64_t length, int axis = 0) const;
+  Variables split(std::int64_t length, const AxisOption& o) const;
   Variables split(const std::vector<std::int64_t>& lengths, int axis = 0) const;
+  Variables split(const std::vector<std::int64_t>& lengths, const AxisOption& o) const;
   Variables unbind(int axis = 0) const;
+  Variables unbind(const AxisOption& o) const;
   // Has hook(gradient) called whenever a gradient of this variable has been computed: in backward before it is added to
   // grad() of a root or passed on to the creator, and in grad(). A Variable that hook returns, of the same shape and
   // dtype, replaces the gradient; a null Variable, or a hook without a result, leaves it. Hooks run in their order.
@@ -298,6 +357,9 @@ class CATENA_EXPORT Variable {
 
  private:
   friend struct internal::Access;
+#define CATENA_REDUCTION_RULE(name, ...) Variable name##_over(const Axes& axes, bool keepdims) const;
+#include <catena/autograd/reductions.inc>
+#undef CATENA_REDUCTION_RULE
   const Array& present() const;
   GradHook add_hook(GradHook::Function hook) const;
   Variable item_at(const std::vector<IndexItem>& items) const;
@@ -322,7 +384,7 @@ struct Sorted {
 // assigned, there are no positions (RuntimeError).
 class CATENA_EXPORT Extremes : public Variable {
  public:
-  Extremes(const Variable& of, int axis, bool keepdims, bool greatest);
+  Extremes(const Variable& of, std::optional<int> axis, bool keepdims, bool greatest);
   Extremes& operator=(const Variable& v);
   const Variable& values() const noexcept { return *this; }
   Variable indices() const;
@@ -333,7 +395,7 @@ class CATENA_EXPORT Extremes : public Variable {
 
  private:
   Variable of_;
-  int axis_;
+  std::optional<int> axis_;
   bool keepdims_, greatest_;
 };
 template <std::same_as<int> I> Extremes Variable::max(I axis, bool keepdims) const {

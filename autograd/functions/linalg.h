@@ -112,15 +112,6 @@ CATENA_EXPORT Variable matrix_power(const Variable& a, std::int64_t n);
 CATENA_EXPORT Variable multi_dot(const Variables& matrices);
 
 using catena::NormOrder;
-struct NormOptions {
-  struct Named {  // makes initializers without names fail
-    explicit Named() = default;
-  };
-  [[no_unique_address]] Named named = Named();
-  NormOrder ord = {};
-  Axes axis = {};
-  bool keepdims = false;  // keep the axes of the norm with length 1
-};
 // Norms over one axis (of vectors), over two axes (of matrices; the first one counts the rows), or over all axes.
 //   absent     the square root of the sum of |x|^2, over any number of axes if none are given
 //   vectors    inf, -inf: the largest, the least |x|; 0: how many are not 0; another number p: (sum of |x|^p)^(1/p)
@@ -130,9 +121,17 @@ struct NormOptions {
 // Where a root is 0 its gradient is 0; equal extrema get the whole gradient each, as with max. ValueError for another
 // order, more than two axes with an order, equal axes or axes out of range.
 CATENA_EXPORT Variable norm(const Variable& x, const NormOptions& options = {});
-inline Variable norm(const Variable& x, const NormOrder& ord, const Axes& axis = {}, bool keepdims = false) {
+template <class A = Axes>
+Variable norm(const Variable& x, const NormOrder& ord, const std::type_identity_t<A>& axis = {},
+              bool keepdims = false) {
   return norm(x, NormOptions{.ord = ord, .axis = axis, .keepdims = keepdims});
 }
+inline Variable norm(const Variable& x, const NormOrder& ord, const NormOptions& options) {
+  return norm(x, NormOptions{.ord = ord, .axis = options.axis, .keepdims = options.keepdims});
+}
+// The norm of all elements as one vector, or of the vectors along any number of axes: the orders of vectors above,
+// where "fro" is 2 and so is an absent one. The member x.norm() is this function.
+CATENA_EXPORT Variable vector_norm(const Variable& x, const NormOptions& options = {});
 
 // The distances (..., P, R) of points x (..., P, M) from points y (..., R, M) in the norm of order p, whose leading
 // axes broadcast, with P R M numbers of memory. The gradient of equal points is 0. InvalidType if the last lengths

@@ -25,8 +25,20 @@ Variable Variable::to(std::string_view name) const {
   return to(catena::device_from_name("Variable.to", name, data().backend().default_device()));
 }
 
-Extremes::Extremes(const Variable& of, int axis, bool keepdims, bool greatest)
-    : Variable(greatest ? of.max(Axes(axis), keepdims) : of.min(Axes(axis), keepdims)),
+namespace {
+
+// Returns the position with the axes of the extremum, if these are kept.
+Variable position(const Variable& x, const std::optional<int>& axis, bool keepdims, bool greatest) {
+  const Variable at = greatest ? autograd::argmax(x, axis) : autograd::argmin(x, axis);
+  if (!keepdims) return at;
+  return axis ? at.unsqueeze(*axis) : at.reshape(Shape::filled(x.ndim(), 1));
+}
+Axes all_or(const std::optional<int>& axis) { return axis ? Axes(*axis) : Axes(); }
+
+}  // namespace
+
+Extremes::Extremes(const Variable& of, std::optional<int> axis, bool keepdims, bool greatest)
+    : Variable(greatest ? of.max(all_or(axis), keepdims) : of.min(all_or(axis), keepdims)),
       of_(of),
       axis_(axis),
       keepdims_(keepdims),
@@ -39,9 +51,17 @@ Extremes& Extremes::operator=(const Variable& v) {
 Variable Extremes::indices() const {
   catena::check<catena::RuntimeError>(bool(of_), "indices", "another variable was assigned to the result of ",
                                       greatest_ ? "max" : "min", ", so there are no positions");
-  const Variable at = greatest_ ? of_.argmax(axis_) : of_.argmin(axis_);
-  return keepdims_ ? at.unsqueeze(axis_) : at;
+  return position(of_, axis_, keepdims_, greatest_);
 }
+Extremes Variable::max(const ExtremumOptions& o) const { return {*this, o.axis, o.keepdims, true}; }
+Extremes Variable::min(const ExtremumOptions& o) const { return {*this, o.axis, o.keepdims, false}; }
+
+Variable Variable::norm(const NormOptions& o) const { return vector_norm(*this, o); }
+Variable Variable::norm(const catena::NormOrder& p, const NormOptions& o) const {
+  catena::check<catena::ValueError>(o.ord.absent(), "norm", "the order is given twice");
+  return norm(NormOptions{.ord = p, .axis = o.axis, .keepdims = o.keepdims});
+}
+Variable Variable::contiguous() const { return present().is_c_contiguous() ? *this : clone(); }
 
 #define CATENA_COMPARISON(op, kernel)                                  \
   Mask operator op(const Variable& a, const Variable& b) {             \
@@ -72,12 +92,16 @@ Variable Variable::dot(const Variable& other) const {
   return autograd::sum(*this * other);
 }
 Variable Variable::argmax(std::optional<int> axis) const { return autograd::argmax(*this, axis); }
+Variable Variable::argmax(const ExtremumOptions& o) const { return position(*this, o.axis, o.keepdims, true); }
 Variable Variable::argmin(std::optional<int> axis) const { return autograd::argmin(*this, axis); }
+Variable Variable::argmin(const ExtremumOptions& o) const { return position(*this, o.axis, o.keepdims, false); }
 Variable Variable::cumsum(std::optional<int> axis) const { return autograd::cumsum(*this, axis); }
 Variable Variable::cumprod(std::optional<int> axis) const { return autograd::cumprod(*this, axis); }
 Sorted Variable::sort(int axis, bool descending) const { return autograd::sort(*this, axis, descending); }
 Variable Variable::argsort(int axis, bool descending) const { return autograd::argsort(*this, axis, descending); }
+Sorted Variable::sort(const SortOptions& o) const { return sort(o.axis, o.descending); }
 Sorted Variable::topk(std::int64_t k, int axis, bool largest) const { return autograd::topk(*this, k, axis, largest); }
+Sorted Variable::topk(std::int64_t k, const TopKOptions& o) const { return topk(k, o.axis, o.largest); }
 
 Variable Variable::gather(int axis, const Variable& index) const { return autograd::gather(*this, axis, index); }
 Variable Variable::scatter(int axis, const Variable& index, const Variable& src) const {
@@ -148,5 +172,11 @@ Variables Variable::split(const std::vector<std::int64_t>& lengths, int axis) co
   return autograd::split(*this, lengths, axis);
 }
 Variables Variable::unbind(int axis) const { return autograd::unbind(*this, axis); }
+Variables Variable::chunk(std::int64_t chunks, const AxisOption& o) const { return chunk(chunks, o.axis.value_or(0)); }
+Variables Variable::split(std::int64_t length, const AxisOption& o) const { return split(length, o.axis.value_or(0)); }
+Variables Variable::split(const std::vector<std::int64_t>& lengths, const AxisOption& o) const {
+  return split(lengths, o.axis.value_or(0));
+}
+Variables Variable::unbind(const AxisOption& o) const { return unbind(o.axis.value_or(0)); }
 
 }  // namespace autograd

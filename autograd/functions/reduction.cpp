@@ -239,11 +239,19 @@ class SumTo final : public FunctionNode {
                                             }};                                               \
     return apply_node<ReductionByRule>({x}, kRule, axes, keepdims)[0];                        \
   }                                                                                           \
-  Variable Variable::name(const Axes& axes, bool keepdims) const { return autograd::name(*this, axes, keepdims); }
+  Variable Variable::name##_over(const Axes& axes, bool keepdims) const {                     \
+    return autograd::name(*this, axes, keepdims);                                             \
+  }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
 
 namespace {
+
+// Returns the axes of a call that has them by position or among the options.
+const Axes& only_axes(const char* name, const Axes& axes, const Axes& option) {
+  catena::check<catena::ValueError>(!axes.given() || !option.given(), name, "the axes are given twice");
+  return axes.given() ? axes : option;
+}
 
 // Returns the number of elements of a variance over its divisor.
 double correction(const Variable& x, const Variable& y, double ddof) {
@@ -291,13 +299,29 @@ Variable average(const Variable& x, const Axes& axes, const Variable& weights, b
 }
 
 Variable var(const Variable& x, const Axes& axes, const VarianceOptions& o) {
-  const Variable y = var(x, axes, o.keepdims);
-  return o.ddof == 0 ? y : y * correction(x, y, o.ddof);
+  const Axes& over = only_axes("var", axes, o.axis);
+  const Variable y = var(x, over, o.keepdims);
+  return o.correction == 0 ? y : y * correction(x, y, o.correction);
 }
 Variable std(const Variable& x, const Axes& axes, const VarianceOptions& o) {
-  const Variable y = std(x, axes, o.keepdims);
-  return o.ddof == 0 ? y : y * std::sqrt(correction(x, y, o.ddof));
+  const Axes& over = only_axes("std", axes, o.axis);
+  const Variable y = std(x, over, o.keepdims);
+  return o.correction == 0 ? y : y * std::sqrt(correction(x, y, o.correction));
 }
+
+#define CATENA_WITH_OPTIONS(name)                                                               \
+  Variable Variable::name(const ReductionOptions& o) const { return name(o.axis, o.keepdims); } \
+  Variable Variable::name(const Axes& axes, const ReductionOptions& o) const {                  \
+    return name(only_axes(#name, axes, o.axis), o.keepdims);                                    \
+  }
+CATENA_WITH_OPTIONS(sum)
+CATENA_WITH_OPTIONS(mean)
+CATENA_WITH_OPTIONS(prod)
+#undef CATENA_WITH_OPTIONS
+Variable Variable::var(const VarianceOptions& o) const { return autograd::var(*this, {}, o); }
+Variable Variable::var(const Axes& axes, const VarianceOptions& o) const { return autograd::var(*this, axes, o); }
+Variable Variable::std(const VarianceOptions& o) const { return autograd::std(*this, {}, o); }
+Variable Variable::std(const Axes& axes, const VarianceOptions& o) const { return autograd::std(*this, axes, o); }
 
 Variable logsumexp(const Variable& x, const Axes& axes, bool keepdims) {
   // For 16-bit floats, exp(x - y) would have the rounding error of y.

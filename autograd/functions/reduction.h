@@ -22,11 +22,8 @@ template <std::same_as<int> I> Extremes min(const Variable& x, I axis, bool keep
   return x.min(axis, keepdims);
 }
 
-struct VarianceOptions {
-  double ddof = 0;  // the divisor is the number of elements minus ddof; PyTorch's default correction is 1
-  bool keepdims = false;
-};
-// var(x, 0, {.ddof = 1}). NaN or inf if the divisor is not positive.
+// var(x, 0, {.ddof = 1}). NaN or inf if the divisor is not positive. ValueError for axes by position and in the
+// options.
 CATENA_EXPORT Variable var(const Variable& x, const Axes& axes, const VarianceOptions& options);
 CATENA_EXPORT Variable std(const Variable& x, const Axes& axes, const VarianceOptions& options);
 

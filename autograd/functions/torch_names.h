@@ -8,11 +8,6 @@
 
 namespace autograd {
 
-// {.dim = 1}, {.axis = 1}
-struct AxisOption {
-  std::optional<int> dim = {}, axis = dim;
-};
-
 // concat along the axis 0 unless another one is given.
 inline Variable cat(const Variables& xs, int dim = 0) { return concat(xs, dim); }
 inline Variable cat(const Variables& xs, const AxisOption& o) { return concat(xs, o.axis.value_or(0)); }
@@ -22,6 +17,19 @@ inline Variables separate(const Variable& x, const AxisOption& o) { return separ
 inline Variables split_axis(const Variable& x, const Sections& indices_or_sections, const AxisOption& o) {
   return split_axis(x, indices_or_sections, o.axis.value_or(0));
 }
+inline Variables unbind(const Variable& x, const AxisOption& o) { return x.unbind(o); }
+inline Variables chunk(const Variable& x, std::int64_t chunks, const AxisOption& o) { return x.chunk(chunks, o); }
+inline Variables split(const Variable& x, std::int64_t length, const AxisOption& o) { return x.split(length, o); }
+inline Variables split(const Variable& x, const std::vector<std::int64_t>& lengths, const AxisOption& o) {
+  return x.split(lengths, o);
+}
+inline Variable cumsum(const Variable& x, const AxisOption& o) { return x.cumsum(o); }
+inline Variable cumprod(const Variable& x, const AxisOption& o) { return x.cumprod(o); }
+inline Sorted sort(const Variable& x, const SortOptions& o) { return x.sort(o); }
+inline Variable argsort(const Variable& x, const SortOptions& o) { return x.argsort(o); }
+inline Sorted topk(const Variable& x, std::int64_t k, const TopKOptions& o) { return x.topk(k, o); }
+inline Variable argmax(const Variable& x, const ExtremumOptions& o) { return x.argmax(o); }
+inline Variable argmin(const Variable& x, const ExtremumOptions& o) { return x.argmin(o); }
 
 // The gradient of one variable with respect to another, as a list of one: grad(y, x, {.create_graph = true})[0].
 inline Variables grad(const Variable& output, const Variable& input, const GradOptions& options = {}) {

@@ -270,7 +270,13 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array ravel(OrderLike order = Order::C) const;    // reshape(-1); K: in the order of the elements in memory
   Array flatten(OrderLike order = Order::C) const;  // as ravel, but always a copy
   Array squeeze(const Axes& axes = {}) const;       // ValueError if a given axis is longer than 1 or out of range
-  Array view() const;                               // a new header over the same memory
+  // PyTorch's names: expand_dims (in routines/manipulation.cpp) and transpose.
+  Array unsqueeze(int axis) const;
+  Array permute(const Dims& axes) const { return transpose(axes); }
+  template <std::integral... I>
+  requires(sizeof...(I) > 1) Array permute(I... axes)
+  const { return transpose(axes...); }
+  Array view() const;  // a new header over the same memory
   // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
   // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.
   Array view(Dtype dtype) const;
@@ -284,6 +290,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
 
   // ---- copies ----
   Array copy(OrderLike order = Order::C) const;  // on the device of this array
+  Array clone() const { return copy(); }
+  Array contiguous() const { return is_c_contiguous() ? *this : copy(); }
   // Casts the elements unsafely, in options.order. Returns the same array if options.copy is false and dtype and layout
   // already match (any layout does if the order is C or K).
   Array astype(Dtype dtype, const AstypeOptions& options = {}) const;
@@ -362,6 +370,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef {
   Array diagonal(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;
   Array trace(std::int64_t offset = 0, int axis1 = 0, int axis2 = 1) const;  // in routines/linalg.cpp
   Array trace(std::int64_t offset, int axis1, int axis2, const TraceOptions& options) const;
+  Array norm(double p = 2) const;                                          // linalg::norm of all elements as one vector
   Array repeat(std::int64_t repeats, std::optional<int> axis = {}) const;  // in routines/manipulation.cpp
   std::vector<Array> nonzero() const;                                      // in routines/sorting.cpp
   Array argsort(std::optional<int> axis = -1) const;

@@ -222,5 +222,6 @@ Array Array::trace(std::int64_t offset, int axis1, int axis2) const { return tra
 Array Array::trace(std::int64_t offset, int axis1, int axis2, const TraceOptions& options) const {
   return nd::trace(*this, offset, axis1, axis2, options);
 }
+Array Array::norm(double p) const { return linalg::norm(ravel(), p); }
 
 }  // namespace nd

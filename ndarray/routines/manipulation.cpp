@@ -73,6 +73,7 @@ Array expand_dims(const Array& a, const Dims& axes) {
     view = expand_dims(view, static_cast<int>(axis));
   return view;
 }
+Array Array::unsqueeze(int axis) const { return expand_dims(*this, axis); }
 
 Array atleast_1d(const Array& a) { return atleast(1, a); }
 Array atleast_2d(const Array& a) { return atleast(2, a); }

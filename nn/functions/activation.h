@@ -14,6 +14,8 @@
 
 namespace nn {
 
+using autograd::AxisOption;
+
 namespace internal {
 CATENA_EXPORT Variable relu(const Variable& x, const CudnnOptions& options);
 CATENA_EXPORT Variable clipped_relu(const Variable& x, double z);
@@ -146,9 +148,24 @@ CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& opti
 inline constexpr SoftmaxFunction<internal::softmax> softmax;
 inline constexpr SoftmaxFunction<internal::log_softmax> log_softmax;
 CATENA_EXPORT Variable softmin(const Variable& x, int axis = 1);  // softmax(-x)
+inline Variable softmin(const Variable& x, const AxisOption& o) { return softmin(x, o.axis.value_or(1)); }
 // The point of the simplex (elements of at least 0 whose sum along the axis is 1) that is nearest to x: max(x - t, 0)
 // with the t for which the sum is 1 (Martins and Astudillo 2016). Small elements become 0. TypeError for x that is not
 // floating, IndexError for an axis that x does not have.
 CATENA_EXPORT Variable sparsemax(const Variable& x, int axis = 1);
+inline Variable sparsemax(const Variable& x, const AxisOption& o) { return sparsemax(x, o.axis.value_or(1)); }
 
 }  // namespace nn
+
+// The members of Variable of these names.
+namespace autograd {
+inline Variable relu_member(const Variable& x) { return nn::relu(x); }
+template <class... A> Variable softmax_member(const Variable& x, const A&... axis) { return nn::softmax(x, axis...); }
+inline Variable softmax_member(const Variable& x, const AxisOption& o) { return nn::softmax(x, o.axis.value_or(1)); }
+template <class... A> Variable log_softmax_member(const Variable& x, const A&... axis) {
+  return nn::log_softmax(x, axis...);
+}
+inline Variable log_softmax_member(const Variable& x, const AxisOption& o) {
+  return nn::log_softmax(x, o.axis.value_or(1));
+}
+}  // namespace autograd

@@ -138,5 +138,14 @@ Variable local_response_normalization(const Variable& x, N n, double k = 2, doub
 // infinity the largest absolute value, whose gradient goes to every element that has it; ValueError for other numbers.
 // For a vector of zeros, the result is 0, with the gradient of x / eps.
 CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const autograd::Axes& axis = 1, double ord = 2);
+struct NormalizeOptions {
+  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  double p = 2;
+  autograd::Axes dim = 1, axis = dim;
+  double eps = 1e-12;  // the least divisor
+};
+// PyTorch's form, normalize(x, {.p = 2, .dim = 1}): x / max(|x|_p, eps), where the norm is that of Variable::norm and a
+// norm below eps has no gradient.
+CATENA_EXPORT Variable normalize(const Variable& x, const NormalizeOptions& options);
 
 }  // namespace nn

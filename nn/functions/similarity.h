@@ -13,6 +13,14 @@ namespace nn {
 // The cosine of the angle between x and y along an axis, which the result does not have. Norms are at least eps. The
 // shapes broadcast. A vector of zeros has the gradient 0 of its norm.
 CATENA_EXPORT Variable cosine_similarity(const Variable& x, const Variable& y, int axis = 1, double eps = 1e-8);
+struct CosineSimilarityOptions {
+  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  int dim = 1, axis = dim;
+  double eps = 1e-8;
+};
+inline Variable cosine_similarity(const Variable& x, const Variable& y, const CosineSimilarityOptions& o) {
+  return cosine_similarity(x, y, o.axis, o.eps);
+}
 struct PairwiseDistanceOptions {
   double p = 2;  // positive; infinity for the greatest difference (ValueError)
   double eps = 1e-6;

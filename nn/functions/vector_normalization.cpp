@@ -47,4 +47,11 @@ Variable normalize(const Variable& given, double eps, const autograd::Axes& axis
   return narrowed(x / (norm() + eps), given.dtype());
 }
 
+Variable normalize(const Variable& given, const NormalizeOptions& o) {
+  internal::check_inputs("NormalizeL2", "x", {given}, internal::expect_alike);
+  if (given.size() == 0) return identity(given);
+  const Variable x = wide(given);
+  return narrowed(x / clip(x.norm({.ord = o.p, .axis = o.axis, .keepdims = true}), o.eps, {}), given.dtype());
+}
+
 }  // namespace nn

@@ -289,6 +289,21 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   BOOST_TEST(a.cpu().shares_memory(a));
   BOOST_TEST(a.to(nd::Device{}).shares_memory(a));
   for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x"}) BOOST_CHECK_THROW(a.to(name), nd::ValueError);
+  BOOST_TEST(a.unsqueeze(1).shape() == (Shape{2, 1, 3}));
+  BOOST_TEST(a.unsqueeze(-1).shape() == (Shape{2, 3, 1}));
+  BOOST_TEST(a.unsqueeze(0).shares_memory(a));
+  BOOST_CHECK_THROW(a.unsqueeze(3), nd::ValueError);
+  BOOST_TEST(nd::zeros({2, 3, 4}).permute(2, 0, 1).shape() == (Shape{4, 2, 3}));
+  BOOST_TEST(nd::zeros({2, 3, 4}).permute({1, 2, 0}).shape() == (Shape{3, 4, 2}));
+  BOOST_TEST(!a.clone().shares_memory(a));
+  CHECK_SAME(difference(a.clone(), a), "clone");
+  BOOST_TEST(a.contiguous().get() == a.get());
+  BOOST_TEST(a.T().contiguous().is_c_contiguous());
+  CHECK_SAME(difference(a.T().contiguous(), nd::array({{0, 3}, {1, 4}, {2, 5}})), "contiguous");
+  const Array v = nd::array({{3.0, -4.0}, {0.0, 12.0}});
+  BOOST_TEST(v.norm().item<double>() == 13);
+  BOOST_TEST(v.norm(1).item<double>() == 19);
+  BOOST_TEST(v.T().norm(nd::inf).item<double>() == 12);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,9 +4,12 @@
 #include <catena/nn/clipping.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/normalization.h>
 #include <catena/nn/functions/probability_loss.h>
+#include <catena/nn/functions/similarity.h>
 #include <catena/nn/init.h>
 #include <catena/nn/links.h>
+#include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -80,6 +83,36 @@ BOOST_AUTO_TEST_CASE(parameters_as_a_vector) {
   BOOST_TEST(of(*linear.b) == (std::vector<double>{6}), each);
   BOOST_CHECK_THROW(nn::utils::parameters_to_vector({}), catena::ValueError);
   BOOST_CHECK_THROW(nn::utils::parameters_to_vector(nn::Linear(2).parameters()), catena::ValueError);
+}
+
+// x / max(|x|_p, eps), as PyTorch, and not x / (|x| + eps).
+BOOST_AUTO_TEST_CASE(normalize_with_options) {
+  const Variable x(floats({3, 4, 0, 0, 0.25f, 0}, {3, 2}));
+  BOOST_TEST(
+      of(nn::normalize(x, {.p = 1, .dim = 1, .eps = 0.5})) == (std::vector<double>{3.0f / 7, 4.0f / 7, 0, 0, 0.5, 0}),
+      each);
+  BOOST_TEST(of(nn::normalize(x, {.p = 2, .dim = 1})) == (std::vector<double>{0.6f, 0.8f, 0, 0, 1, 0}), each);
+  BOOST_TEST(of(nn::normalize(x, {.axis = 0}))[4] == 0.25 / std::sqrt(9.0625), boost::test_tools::tolerance(1e-6));
+  test::check_derivatives("normalize", [](const Variables& v) { return Variables{nn::normalize(v[0], {.p = 3})}; },
+                          {spread({2, 3}, 0.5, 1)});
+  BOOST_TEST(nn::normalize(Variable(autograd::zeros({0, 3})), {.dim = 1}).size() == 0);
+  BOOST_CHECK_THROW(nn::normalize(Variable(autograd::ones({2, 3}, autograd::Dtype::int32)), {.dim = 1}),
+                    catena::InvalidType);
+}
+
+BOOST_AUTO_TEST_CASE(axes_by_their_names) {
+  const Variable x(floats({1, 0, 1, 2}, {2, 2})), y(floats({2, 0, 0, 3}, {2, 2}));
+  const auto same = [](const Variable& a, const Variable& b) { BOOST_TEST(of(a) == of(b), each); };
+  same(nn::cosine_similarity(x, y, {.dim = 0}), nn::cosine_similarity(x, y, 0));
+  same(nn::cosine_similarity(x, y, {.axis = 1, .eps = 10}), nn::cosine_similarity(x, y, 1, 10));
+  same(nn::softmin(x, {.dim = 0}), nn::softmin(x, 0));
+  same(nn::sparsemax(x, {.axis = 0}), nn::sparsemax(x, 0));
+  same(x.softmax(-1), nn::softmax(x, -1));
+  same(x.softmax({.dim = 0}), nn::softmax(x, 0));
+  same(x.softmax(), nn::softmax(x, 1));
+  same(x.log_softmax(0), nn::log_softmax(x, 0));
+  same(x.log_softmax({.axis = 0}), nn::log_softmax(x, 0));
+  same((x - 1).relu(), nn::relu(x - 1));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

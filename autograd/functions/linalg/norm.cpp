@@ -22,7 +22,7 @@ Variable root_of_squares(const Variable& x, const Axes& axes, bool keepdims) {
   return power_of(sum(square(x), axes, keepdims), 0.5);
 }
 
-Variable vector_norm(const Variable& x, const NormOrder& ord, const Axes& axes, bool keepdims) {
+Variable norm_of_vectors(const Variable& x, const NormOrder& ord, const Axes& axes, bool keepdims) {
   check<ValueError>(ord.number().has_value(), "norm", "the order \"", ord.name(), "\" is none of vectors");
   const double p = *ord.number(), inf = std::numeric_limits<double>::infinity();
   if (p == 2) return root_of_squares(x, axes, keepdims);
@@ -79,7 +79,7 @@ Variable norm_of(const Variable& x, const NormOptions& o) {
   }
   check<ValueError>(axes.size() == 1 || axes.size() == 2, "norm", "a norm with an order is over one or two axes, not ",
                     axes.size());
-  return axes.size() == 1 ? vector_norm(x, o.ord, axes, o.keepdims)
+  return axes.size() == 1 ? norm_of_vectors(x, o.ord, axes, o.keepdims)
                           : matrix_norm(x, o.ord, int(axes[0]), int(axes[1]), o.keepdims);
 }
 
@@ -90,6 +90,16 @@ Variable norm(const Variable& x, const NormOptions& options) {
     type_check::expect(in_types[0].dtype.kind() == 'f');
   });
   return internal::computed_wide(x, [&](const Variable& wide) { return norm_of(wide, options); });
+}
+
+Variable vector_norm(const Variable& x, const NormOptions& o) {
+  internal::check_input_types("Norm", {x}, [](const type_check::TypeInfoTuple& in_types) {
+    type_check::expect(in_types[0].dtype.kind() == 'f');
+  });
+  const bool is_root = o.ord.absent() || o.ord.name() == "fro";
+  return internal::computed_wide(x, [&](const Variable& wide) {
+    return norm_of_vectors(wide, is_root ? NormOrder(2) : o.ord, o.axis, o.keepdims);
+  });
 }
 
 Variable cdist(const Variable& x, const Variable& y, double p) {
