@@ -7,6 +7,7 @@
 // jax.checkpoint_policies; PyTorch calls this selective checkpointing.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
@@ -63,6 +64,11 @@ template <class F> auto checkpoint(F&& f, const ForgetOptions& options = {}) {
   return internal::transformed(std::forward<F>(f), [policy = options.policy](auto func, const Variables& xs) {
     return internal::call_by_policy(std::move(func), xs, policy);
   });
+}
+// Calls it at once, as PyTorch's checkpoint: y = checkpoint(f, x).
+template <class F, std::convertible_to<Variable>... X>
+auto checkpoint(F&& f, const X&... xs) requires(sizeof...(X) > 0) {
+  return checkpoint(std::forward<F>(f), ForgetOptions{})(xs...);
 }
 
 }  // namespace autograd

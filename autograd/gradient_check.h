@@ -112,6 +112,11 @@ template <class F>
 void check_backward(F&& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
   internal::check_backward(internal::as_call(func), x_data, y_grad, options);
 }
+// Of a function of one Variable.
+template <class F, std::convertible_to<Array> X>
+void check_backward(F&& func, const X& x_data, const Array& y_grad, const Options& options = {}) {
+  internal::check_backward(internal::as_call(func), Arrays{Array(x_data)}, Arrays{y_grad}, options);
+}
 
 // Does the same for the gradients of the gradients, as functions of x and y_grad. x_grad_grad: weights of the first
 // gradients, one per input (null for inputs without a gradient).

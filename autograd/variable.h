@@ -36,6 +36,10 @@ class Variable;
 namespace internal {
 struct VariableNode;
 struct Access;
+struct optimizer_update_rule_of_param;
+struct call_requires_grad_ {
+  call_requires_grad_(bool);
+};
 }  // namespace internal
 
 // An array of the framework or of an array library that is linked.
@@ -130,12 +134,14 @@ class CATENA_EXPORT Variable {
   Flag volatile_flag() const noexcept;
   void set_volatile(Flag f);
   bool requires_grad() const noexcept;
-  bool requires_grad(bool write_requires_grad_) const = delete;  // x.requires_grad_(false)
+  // Compilers show the name of the class where false is assigned to the function.
+  bool requires_grad(internal::call_requires_grad_ value) const = delete;  // x.requires_grad_(false)
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
-  // A variable does not know its optimizer. Compilers show this line in their error messages.
-  void update_rule() const = delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
+  // A variable does not know its optimizer. Compilers show this line or the type in their error messages.
+  internal::optimizer_update_rule_of_param update_rule() const =
+      delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
   const Variable& requires_grad_(bool requires_grad = true) const;
   const std::string& name() const;
   void set_name(const std::string& name);

@@ -37,6 +37,7 @@
 #include <catena/nn/links/simplified_dropconnect.h>
 #include <catena/nn/links/swish.h>
 #include <catena/nn/links/torch_layers.h>
+#include <catena/nn/links/torch_recurrent.h>
 #include <catena/nn/links/transformer.h>
 #include <catena/nn/links/tree_lstm.h>
 #include <catena/nn/module_list.h>

@@ -1,6 +1,7 @@
 // PyTorch's AveragedModel: a copy of a model that has averages of its weights.
 #pragma once
 
+#include <concepts>
 #include <utility>
 
 #include <catena/kernels/base/error.h>
@@ -13,6 +14,10 @@ namespace training {
 // The two kinds of averages of AveragedModel: with this decay, or of all updates equally.
 inline WeightAverageOptions get_ema_multi_avg_fn(double decay = 0.999) { return {.decay = decay}; }
 inline WeightAverageOptions get_swa_multi_avg_fn() { return {.equal = true}; }
+
+struct AveragedModelOptions {
+  WeightAverageOptions multi_avg_fn = {.equal = true};
+};
 
 // A model of its own, `module`, whose parameters are averages of those of another model, which is trained:
 //
@@ -27,6 +32,9 @@ template <class Model> class AveragedModel {
  public:
   explicit AveragedModel(Model& model, WeightAverageOptions options = {.equal = true})
       : module(model), model_(&model), average_(model, options) {}
+  // With PyTorch's name of the argument: AveragedModel(model, {.multi_avg_fn = get_ema_multi_avg_fn(0.99)}).
+  template <std::same_as<AveragedModelOptions> O = AveragedModelOptions>
+  AveragedModel(Model& model, const O& options) : AveragedModel(model, options.multi_avg_fn) {}
 
   // ValueError for another model than that of the constructor.
   void update_parameters(const Model& model) {

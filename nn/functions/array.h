@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
@@ -98,6 +99,18 @@ template <std::same_as<bool> B>
 Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, B use_cudnn) {
   return spatial_transformer_sampler(x, grid, SamplerOptions{.use_cudnn = use_cudnn});
 }
+
+struct PadModeOptions {
+  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  std::string_view mode = "constant";  // or "reflect", "replicate", "circular" (ValueError for other texts)
+  double value = 0;                    // of mode "constant"
+};
+// PyTorch's pad: the widths before and after the last axis, then those of the axis before it, and so on; other axes
+// stay as they are. ValueError for an odd number of widths and for more than x has axes. (Without options, pad has
+// NumPy's widths, see autograd/functions/array.h.)
+//   pad(x, {1, 1, 2, 2}, {.mode = "reflect"})
+CATENA_EXPORT Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths,
+                           const PadModeOptions& options);
 
 // ---- sequences ----------------------------------------------------------------------------------
 // Returns sequences (l_i, ...) as rows of one array (len(xs), L, ...), followed by `padding`; L is `length` or the

@@ -16,6 +16,13 @@ using autograd::Variable;
 // for ignored samples, is always a miss. Any other label that is neither a class nor ignore_label is an error as in
 // softmax_cross_entropy; where labels are not checked, it is a miss.
 CATENA_EXPORT Variable accuracy(const Variable& y, const Variable& t, std::optional<int> ignore_label = {});
+struct AccuracyOptions {
+  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  std::optional<int> ignore_label = {};
+};
+inline Variable accuracy(const Variable& y, const Variable& t, const AccuracyOptions& o) {
+  return accuracy(y, t, o.ignore_label);
+}
 
 // Returns the fraction of scores y with the right sign: y >= 0 means 1, y < 0 means 0. Labels -1 are not counted; 0 if
 // no label is counted. Equal shapes (InvalidType).

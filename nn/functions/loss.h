@@ -270,6 +270,18 @@ CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x,
                                                              const Array& input_length, const Array& label_length = {},
                                                              const std::string& reduce = "mean");
 
+// The same with PyTorch's arguments, for log-probabilities (T, B, C) such as log_softmax(x, 2) gives, and labels (B,
+// L), or of all sequences one after the other: ctc_loss(log_probs, t, input_lengths, target_lengths, {.zero_infinity =
+// true}). Where the labels do not fit the length, the loss is about 1e10, which is infinite in PyTorch. ValueError for
+// other texts.
+struct CTCLossOptions {
+  int blank = 0;
+  std::string reduction = "mean";  // of each loss divided by its number of labels; or "sum", "none"
+  bool zero_infinity = false;
+};
+CATENA_EXPORT Variable ctc_loss(const Variable& log_probs, const Variable& t, const Array& input_lengths,
+                                const Array& target_lengths, const CTCLossOptions& options = {});
+
 // -log of the probability of the labels ys in a linear chain with the scores xs and the transition scores cost (K, K),
 // [from, to]. xs is one (B_t, K) per time, with B_t not increasing, ys one (B_t) per time -> (B_0). AssertionError for
 // another K. With only one time, the loss does not depend on cost, which gets no gradient.

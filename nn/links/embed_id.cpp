@@ -9,6 +9,11 @@ EmbedID::EmbedID(int in_size, int out_size, const Options& o)
       ignore_label(o.ignore_label),
       padding_idx(o.padding_idx) {
   name_params();
+  if (!padding_idx) return;
+  catena::check<catena::ValueError>(*padding_idx >= -in_size && *padding_idx < in_size, "EmbedID", "padding_idx is ",
+                                    *padding_idx, ", which is no row of W, (", in_size, ", ", out_size, ")");
+  if (*padding_idx < 0) *padding_idx += in_size;
+  if (!o.initialW) autograd::fill(autograd::slice(W.data(), 0, *padding_idx, *padding_idx + 1), 0);
 }
 
 Variable EmbedID::operator()(const Variable& x) {

@@ -12,7 +12,9 @@ namespace nn {
 struct EmbedIDLinkOptions {
   Initializer initialW = {};                      // default: Normal(1)
   std::optional<std::int64_t> ignore_label = {};  // the result for this label is 0; it may be no row of W
-  std::optional<std::int64_t> padding_idx = {};   // this row of W gets no gradient
+  // This row of W gets no gradient. It begins as 0, unless initialW is given. Negative numbers count from the end;
+  // ValueError for other numbers that are no row.
+  std::optional<std::int64_t> padding_idx = {};
 };
 
 // Returns the rows of W (in_size, out_size) for integers x (...): (..., out_size); see embed_id().

@@ -23,6 +23,14 @@ struct LSTMOptions {
   Initializer forget_bias_init = 0.0;
 };
 
+// PyTorch's options of torch::LSTM and torch::GRU, in torch_recurrent.h.
+struct RecurrentOptions {
+  int num_layers = 1;
+  bool batch_first = false;  // x is (B, T, in) instead of (T, B, in)
+  double dropout = 0;        // of the input of every layer but the first one, in train mode
+  bool bidirectional = false;
+};
+
 namespace internal {
 class CATENA_EXPORT LSTMBase : public Chain {
  public:
@@ -53,6 +61,9 @@ class CATENA_EXPORT LSTM : public internal::LSTMBase {
  public:
   explicit LSTM(int out_size, const Options& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
   LSTM(std::optional<int> in_size, int out_size, const Options& options = {}) : LSTMBase(in_size, out_size, options) {}
+  // PyTorch's class over whole sequences. Compilers show this line in their error messages.
+  template <std::same_as<RecurrentOptions> O = RecurrentOptions>
+  LSTM(std::optional<int>, int, const O&) = delete;  // nn::torch::LSTM lstm(in, out, {.num_layers = 2})
 
   NN_MEMBERS(upward, lateral)
   Variable operator()(const Variable& x);

@@ -1,10 +1,15 @@
 #include <catena/nn/links/multi_head_attention.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+#include <typeinfo>
 
+#include <catena/autograd/functions/linalg.h>
+#include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/noise.h>
 #include <catena/nn/link_hook.h>
 
 namespace nn {
@@ -113,17 +118,14 @@ Variable mask_of(const MultiHeadAttentionMasks& m, autograd::Dtype dtype) {
 
 }  // namespace
 
-Variable MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
-                                        const Masks& m) {
-  LinkCall called(*this, query, key, value);
-  const internal::CallScope scope(*this);
+Variables MultiHeadAttention::divided(const Variable& query, const Variable& key, const Variable& value,
+                                      std::int64_t past) {
   internal::check_inputs("MultiHeadAttention", "query key value", {query, key, value},
                          [](const internal::TypeInfoTuple& in_types) {
                            using namespace autograd::type_check;
                            internal::expect_floats(in_types, 0, 2);
                            for (int i = 0; i < 3; ++i) expect(in_types[i].ndim == 3);
                          });
-  const std::int64_t past = m.cache ? m.cache->length() : 0, batch = query.shape(0), length = query.shape(1);
   const std::int64_t d = embed_dim / num_heads;
   Variables parts = project(query, key, value);
   for (std::size_t i = 0; i < 3; ++i) {
@@ -134,6 +136,19 @@ Variable MultiHeadAttention::operator()(const Variable& query, const Variable& k
     const Array angles = autograd::to_device(rotary_angles(tokens, d, past, *rotary_base), query.device());
     parts[i] = rotary_embedding(parts[i], angles);
   }
+  return parts;
+}
+
+Variable MultiHeadAttention::joined(const Variable& heads) {
+  return out_proj(reshape(transpose(heads, Dims{0, 2, 1, 3}), {heads.shape(0), heads.shape(2), embed_dim}));
+}
+
+Variable MultiHeadAttention::operator()(const Variable& query, const Variable& key, const Variable& value,
+                                        const Masks& m) {
+  LinkCall called(*this, query, key, value);
+  const internal::CallScope scope(*this);
+  const std::int64_t past = m.cache ? m.cache->length() : 0;
+  Variables parts = divided(query, key, value, past);
   if (m.cache) {
     m.cache->append(parts[1].data(), parts[2].data());
     parts[1] = m.cache->keys();
@@ -142,7 +157,68 @@ Variable MultiHeadAttention::operator()(const Variable& query, const Variable& k
   const Variable y = scaled_dot_product_attention(
       parts[0], parts[1], parts[2],
       {.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal, .window = m.window, .offset = past});
-  return called(out_proj(reshape(transpose(y, Dims{0, 2, 1, 3}), {batch, length, embed_dim})));
+  return called(joined(y));
+}
+
+// ---- MultiheadAttention ----
+MultiheadAttention::MultiheadAttention(int dim, int heads, const Options& o)
+    : MultiHeadAttention(dim, heads, {.dropout = o.dropout, .bias = o.bias, .kdim = o.kdim, .vdim = o.vdim}),
+      batch_first(o.batch_first) {}
+
+Variable MultiheadAttention::call(const Variables& args) {
+  internal::throw_not_callable(typeid(*this).name(), args.size());
+}
+
+namespace {
+
+// The masks of MultiHeadAttention that hide the same keys: true means there that a key is seen.
+MultiHeadAttentionMasks seen_masks(const MultiheadAttentionCallOptions& o, int num_heads) {
+  MultiHeadAttentionMasks m{.mask = o.attn_mask, .padding = o.key_padding_mask, .causal = o.is_causal};
+  if (!m.mask) return m;
+  if (m.mask.dtype() == autograd::Dtype::bool_) m.mask = internal::equal(m.mask.data(), false);
+  if (m.mask.ndim() != 3) return m;
+  check<ValueError>(m.mask.shape(0) % num_heads == 0, "MultiheadAttention", "attn_mask has the shape ", m.mask.shape(),
+                    "; the first length must be a multiple of num_heads, ", num_heads);
+  m.mask = reshape(m.mask, {m.mask.shape(0) / num_heads, num_heads, m.mask.shape(1), m.mask.shape(2)});
+  return m;
+}
+
+// The products of queries and keys with the masks, in the compute dtype.
+Variable masked_scores(const Variable& queries_of, const Variable& keys_of, const MultiHeadAttentionMasks& m) {
+  const double hidden = -std::numeric_limits<double>::infinity();
+  const Variable q = internal::wide(queries_of), k = internal::wide(keys_of);
+  Variable scores = autograd::internal::stack_product(q * (1 / std::sqrt(double(q.shape(3)))), k, false, true);
+  if (const Variable mask = mask_of(m, queries_of.dtype()); mask)
+    scores = mask.dtype() == autograd::Dtype::bool_ ? scores.masked_fill(internal::equal(mask.data(), false), hidden)
+                                                    : scores + internal::wide(mask);
+  if (!m.causal) return scores;
+  const auto positions = [&](std::int64_t n, const Shape& shape) {
+    return autograd::reshape(autograd::arange(n, autograd::Dtype::int64, q.device()), shape);
+  };
+  const std::int64_t queries = q.shape(2), keys = k.shape(2);
+  return scores.masked_fill(internal::greater(positions(keys, {1, keys}), positions(queries, {queries, 1})), hidden);
+}
+
+}  // namespace
+
+MultiheadAttentionResult MultiheadAttention::operator()(const Variable& query, const Variable& key,
+                                                        const Variable& value, const MultiheadAttentionCallOptions& o) {
+  LinkCall called(*this, query, key, value);
+  const internal::CallScope scope(*this);
+  const auto turned = [&](const Variable& x) { return batch_first ? x : swapaxes(x, 0, 1); };
+  const Variable q = turned(query), k = key.is_same(query) ? q : turned(key);
+  const Variables parts = divided(q, k, value.is_same(key) ? k : turned(value), 0);
+  const MultiHeadAttentionMasks m = seen_masks(o, num_heads);
+  if (!o.need_weights) {
+    const Variable y = scaled_dot_product_attention(
+        parts[0], parts[1], parts[2], {.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal});
+    return {called(turned(joined(y))), {}};
+  }
+  Variable weights = softmax(masked_scores(parts[0], parts[1], m), -1);
+  if (dropout != 0) weights = nn::dropout(weights, dropout);
+  const Variable y = autograd::internal::stack_product(weights, internal::wide(parts[2]), false, false);
+  const Variable given = o.average_attn_weights ? weights.mean(1) : weights;
+  return {called(turned(joined(internal::narrowed(y, query.dtype())))), internal::narrowed(given, query.dtype())};
 }
 
 }  // namespace nn

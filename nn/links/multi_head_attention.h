@@ -68,8 +68,51 @@ class CATENA_EXPORT MultiHeadAttention : public Link {
   std::optional<Linear> in_proj, q_proj, k_proj, v_proj;
   Linear out_proj;
 
+ protected:
+  // Returns queries, keys and values (B, heads, L, d), rotated by their positions after `past` other tokens. Errors as
+  // for a call.
+  autograd::Variables divided(const Variable& query, const Variable& key, const Variable& value, std::int64_t past);
+  // Returns out_proj of the heads' results (B, heads, Lq, d) side by side.
+  Variable joined(const Variable& heads);
+
  private:
   autograd::Variables project(const Variable& query, const Variable& key, const Variable& value);
+};
+
+// ---- PyTorch's class ----
+struct MultiheadAttentionOptions {
+  double dropout = 0;
+  bool bias = true;
+  std::optional<int> kdim = {}, vdim = {};
+  bool batch_first = false;  // (B, L, ...) instead of (L, B, ...)
+};
+struct MultiheadAttentionCallOptions {
+  autograd::Array key_padding_mask = {};  // bool (B, Lk): true where a key is not seen
+  bool need_weights = true;               // without, memory is linear in Lq and Lk, and `weights` is null
+  // (Lq, Lk) or (B num_heads, Lq, Lk). bool: true where a query does not see a key, the opposite of
+  // MultiHeadAttention; floating: added to the scaled products.
+  Variable attn_mask = {};
+  bool average_attn_weights = true;  // false: the weights of every head
+  bool is_causal = false;            // no query sees a later key
+};
+struct MultiheadAttentionResult {
+  Variable output;   // of the shape of the query
+  Variable weights;  // (B, Lq, Lk), or (B, num_heads, Lq, Lk), after dropout
+};
+// MultiHeadAttention with PyTorch's order of axes, masks and results: auto [y, w] = attn(q, k, v). A query that
+// sees no key has the weights NaN and the result NaN, as in PyTorch, but without weights the result of heads that are
+// 0.
+//   nn::MultiheadAttention attn(512, 8, {.dropout = 0.1, .batch_first = true});
+//   auto [y, w] = attn(x, x, x, {.need_weights = false, .attn_mask = mask});
+class CATENA_EXPORT MultiheadAttention : public MultiHeadAttention {
+ public:
+  using Options = MultiheadAttentionOptions;
+  MultiheadAttention(int embed_dim, int num_heads, const Options& options = {});
+
+  Variable call(const autograd::Variables& args) override;  // TypeError: there are two results
+  MultiheadAttentionResult operator()(const Variable& query, const Variable& key, const Variable& value,
+                                      const MultiheadAttentionCallOptions& options = {});
+  bool batch_first;
 };
 
 }  // namespace nn

@@ -85,10 +85,22 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
                                const std::optional<bool>& train) const {
   LinkCall called(const_cast<NStepBase&>(*this), xs);  // hooks get a link that they may change
   const Order order(xs);
+  const auto sorted = [&](const Variable& given) { return given ? order.sorted(given) : given; };
+  NStepLSTMResult y = run_by_time(sorted(hx), sorted(cx), transpose_sequence(order.sorted(xs)), train);
+  y.hy = order.restored(y.hy);
+  if (y.cy) y.cy = order.restored(y.cy);
+  y.ys = order.restored(transpose_sequence(y.ys));
+  called.end(y.ys);
+  return y;
+}
+
+NStepLSTMResult NStepBase::run_by_time(const Variable& hx, const Variable& cx, const Variables& by_time,
+                                       const std::optional<bool>& train) const {
   const auto states = [&](const Variable& given) {
-    if (given) return order.sorted(given);
-    return autograd::internal::constant_variable(autograd::zeros(
-        {std::int64_t(n_layers) * direction, std::int64_t(xs.size()), out_size}, xs[0].dtype(), xs[0].device()));
+    if (given) return given;
+    const Variable& first = by_time[0];
+    const Shape shape{std::int64_t(n_layers) * direction, first.ndim() > 0 ? first.shape(0) : 0, out_size};
+    return autograd::internal::constant_variable(autograd::zeros(shape, first.dtype(), first.device()));
   };
   std::vector<Variables> ws, bs;
   for (const Link& weights : *this) {
@@ -100,7 +112,6 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
       bs.back().push_back(all[i + 1]);
     }
   }
-  const Variables by_time = transpose_sequence(order.sorted(xs));
   const Variable h = states(hx);
   const bool both = direction == 2;
   NStepLSTMResult y;
@@ -109,7 +120,6 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
     const NStepOptions o{.train = train, .use_cudnn = use_cudnn};
     y = both ? n_step_bilstm(n_layers, dropout, h, c, ws, bs, by_time, o)
              : n_step_lstm(n_layers, dropout, h, c, ws, bs, by_time, o);
-    y.cy = order.restored(y.cy);
   } else {
     NStepResult plain;
     if (cell_ == NStepCell::gru) {
@@ -125,9 +135,6 @@ NStepLSTMResult NStepBase::run(const Variable& hx, const Variable& cx, const Var
     y.hy = plain.hy;
     y.ys = plain.ys;
   }
-  y.hy = order.restored(y.hy);
-  y.ys = order.restored(transpose_sequence(y.ys));
-  called.end(y.ys);
   return y;
 }
 

@@ -40,6 +40,10 @@ class CATENA_EXPORT NStepBase : public ChainList {
   NStepBase(NStepCell cell, int directions, const Sizes& sizes);
   NStepLSTMResult run(const Variable& hx, const Variable& cx, const Variables& xs,
                       const std::optional<bool>& train) const;
+  // The same for sequences by time, the longest first, as the functions take them, and so are the results. Null states
+  // are zeros.
+  NStepLSTMResult run_by_time(const Variable& hx, const Variable& cx, const Variables& xs,
+                              const std::optional<bool>& train) const;
 
  private:
   NStepCell cell_;
@@ -51,6 +55,11 @@ class CATENA_EXPORT NStepWithCells : public NStepBase {
                              const std::optional<bool>& train = {}) const {
     return run(hx, cx, xs, train);
   }
+  // The states of zeros, Chainer's None: lstm(std::nullopt, std::nullopt, xs).
+  NStepLSTMResult operator()(std::nullopt_t, std::nullopt_t, const Variables& xs,
+                             const std::optional<bool>& train = {}) const {
+    return run({}, {}, xs, train);
+  }
 
  protected:
   using NStepBase::NStepBase;
@@ -60,6 +69,9 @@ class CATENA_EXPORT NStepWithoutCells : public NStepBase {
   NStepResult operator()(const Variable& hx, const Variables& xs, const std::optional<bool>& train = {}) const {
     const NStepLSTMResult all = run(hx, {}, xs, train);
     return {all.hy, all.ys};
+  }
+  NStepResult operator()(std::nullopt_t, const Variables& xs, const std::optional<bool>& train = {}) const {
+    return (*this)(Variable(), xs, train);
   }
 
  protected:

@@ -9,6 +9,8 @@ namespace {
 using Masks = MultiHeadAttentionMasks;
 
 MultiHeadAttentionOptions attention_options(const TransformerLayerOptions& o, bool of_self) {
+  catena::check<catena::ValueError>(o.batch_first, "TransformerLayer",
+                                    "batch_first is false, but x is (B, L, d_model): transpose it");
   MultiHeadAttentionOptions a{.dropout = o.dropout, .bias = o.bias, .num_kv_heads = o.num_kv_heads};
   if (of_self) a.rotary_base = o.rotary_base;
   return a;
@@ -78,11 +80,18 @@ void fill_stack(Stack& stack, int num_layers, int n, int heads, const Transforme
   for (int i = 0; i < num_layers; ++i) stack.layers.emplace_back(n, heads, o);
   if (o.norm_first) stack.norm.emplace(n, LayerNormalizationLinkOptions{.eps = o.layer_norm_eps});
 }
+template <class Layer> std::vector<Layer> copies(const Layer& layer, int n) {
+  catena::check<catena::ValueError>(n >= 0, "Transformer", "num_layers is ", n, " and must not be negative");
+  return std::vector<Layer>(std::size_t(n), layer);
+}
 }  // namespace
 
 TransformerEncoder::TransformerEncoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& o) {
   fill_stack(*this, num_layers, d_model, nhead, o);
 }
+TransformerEncoder::TransformerEncoder(const TransformerEncoderLayer& layer, int num_layers,
+                                       std::optional<LayerNormalization> norm_)
+    : layers(copies(layer, num_layers)), norm(std::move(norm_)) {}
 Variable TransformerEncoder::operator()(const Variable& x, const Masks& masks) {
   LinkCall called(*this, x);
   const internal::CallScope scope(*this);
@@ -107,6 +116,9 @@ Variable TransformerEncoder::operator()(const Variable& x, const Masks& given, s
 TransformerDecoder::TransformerDecoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& o) {
   fill_stack(*this, num_layers, d_model, nhead, o);
 }
+TransformerDecoder::TransformerDecoder(const TransformerDecoderLayer& layer, int num_layers,
+                                       std::optional<LayerNormalization> norm_)
+    : layers(copies(layer, num_layers)), norm(std::move(norm_)) {}
 Variable TransformerDecoder::operator()(const Variable& x, const Variable& memory, const Masks& masks,
                                         const Masks& memory_masks) {
   LinkCall called(*this, x, memory);

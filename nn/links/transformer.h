@@ -15,6 +15,7 @@ struct TransformerLayerOptions {
   double dropout = 0.1;  // of weights, of the units between the linear layers, and of what is added to x
   autograd::UnaryFunction activation = relu;
   double layer_norm_eps = 1e-5;
+  bool batch_first = true;                 // PyTorch's default is false, which is a ValueError
   bool norm_first = false;                 // normalizes the input of a part instead of input + output
   bool bias = true;                        // of the linear layers
   std::optional<int> num_kv_heads = {};    // as in MultiHeadAttentionOptions
@@ -65,6 +66,8 @@ class CATENA_EXPORT TransformerDecoderLayer : public Chain {
 class CATENA_EXPORT TransformerEncoder : public Chain {
  public:
   TransformerEncoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& options = {});
+  // Copies of a layer, with its parameters, as in PyTorch; the normalization is behind the last one if it is given.
+  TransformerEncoder(const TransformerEncoderLayer& layer, int num_layers, std::optional<LayerNormalization> norm = {});
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const MultiHeadAttentionMasks& masks = {});
@@ -77,6 +80,7 @@ class CATENA_EXPORT TransformerEncoder : public Chain {
 class CATENA_EXPORT TransformerDecoder : public Chain {
  public:
   TransformerDecoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& options = {});
+  TransformerDecoder(const TransformerDecoderLayer& layer, int num_layers, std::optional<LayerNormalization> norm = {});
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const Variable& memory, const MultiHeadAttentionMasks& masks = {},

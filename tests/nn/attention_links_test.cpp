@@ -1,4 +1,6 @@
 // Layers with attention, and decoding with a cache.
+#include <cmath>
+
 #include <boost/test/unit_test.hpp>
 
 #include <catena/autograd/flag.h>
@@ -61,6 +63,18 @@ BOOST_AUTO_TEST_CASE(golden_values) {
           auto link = loaded(nn::MultiHeadAttention(6, int(c.integer("heads", 3)), o), c);
           return Variables{link(c.x("x"), memory, value ? value : memory, masks_of(c))};
         }},
+       {"mha_weights",
+        [](const GoldenCall& c) {
+          const Variable memory = c.x("memory") ? c.x("memory") : c.x("x"), value = c.x("value");
+          nn::MultiheadAttentionOptions o{.batch_first = c.flag("batch_first", true)};
+          if (value) o = {.bias = false, .kdim = 5, .vdim = 3, .batch_first = true};
+          auto link = loaded(nn::MultiheadAttention(6, int(c.integer("heads", 3)), o), c);
+          const auto [y, w] = link(c.x("x"), memory, value ? value : memory,
+                                   {.key_padding_mask = c.array("padding"),
+                                    .attn_mask = c.x("mask"),
+                                    .average_attn_weights = c.flag("average", true)});
+          return Variables{y, w};
+        }},
        {"encoder_layer",
         [](const GoldenCall& c) {
           return Variables{loaded(nn::TransformerEncoderLayer(6, 3, layer_options(c)), c)(c.x("x"), masks_of(c))};
@@ -71,6 +85,69 @@ BOOST_AUTO_TEST_CASE(golden_values) {
           memory_masks.padding = c.array("padding");
           return Variables{link(c.x("x"), c.x("memory"), masks_of(c, false), memory_masks)};
         }}});
+}
+
+// PyTorch's class: without weights it is MultiHeadAttention; masks of PyTorch hide where they are true.
+BOOST_AUTO_TEST_CASE(results_of_multihead_attention) {
+  nn::MultiheadAttention attn(6, 3, {.dropout = 0, .bias = true, .batch_first = true});
+  attn.to_dtype(Dtype::float64);
+  const Variable x(spread({2, 4, 6}));
+  const auto near = [](const Variable& a, const Variable& b) {
+    BOOST_CHECK_NO_THROW(testing::assert_allclose(a.data(), b.data(), 1e-12, 1e-12));
+  };
+  const auto [y, w] = attn(x, x, x);
+  const auto [plain, none] = attn(x, x, x, {.need_weights = false});
+  near(y, plain);
+  BOOST_TEST(!bool(none));
+  near(sum(w, 2), Variable(ones({2, 4}, Dtype::float64)));
+  const auto [causal, seen] = attn(x, x, x, {.is_causal = true});
+  near(causal, attn(x, x, x, {.need_weights = false, .is_causal = true}).output);
+  BOOST_TEST(seen(0, 1, 2).item() == 0);
+  BOOST_TEST(seen(0, 0, 0).item() == 1);
+  const Array hidden = array<bool>(
+      {false, true, true, true, false, false, true, true, false, false, false, true, false, false, false, false},
+      {4, 4});
+  near(causal, attn(x, x, x, {.attn_mask = hidden}).output);
+  near(causal, attn(x, x, x, {.need_weights = false, .attn_mask = hidden}).output);
+  // The order of axes is that of the tokens first by default.
+  nn::MultiheadAttention turned(6, 3);
+  turned.to_dtype(Dtype::float64);
+  turned.copyparams(attn);
+  const Variable tokens_first = swapaxes(x, 0, 1);
+  const auto [z, of_heads] = turned(tokens_first, tokens_first, tokens_first, {.average_attn_weights = false});
+  near(swapaxes(z, 0, 1), y);
+  near(mean(of_heads, 1), w);
+  // 16-bit results are those of float32, rounded.
+  attn.to_dtype(Dtype::float16);
+  const auto [narrow, narrow_w] = attn(cast(x, Dtype::float16), cast(x, Dtype::float16), cast(x, Dtype::float16));
+  BOOST_TEST((narrow.dtype() == Dtype::float16 && narrow_w.dtype() == Dtype::float16));
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(astype(narrow.data(), Dtype::float64), y.data(), 2e-2, 2e-2));
+  // In training, weights are dropped.
+  nn::MultiheadAttention dropping(6, 3, {.dropout = 0.5});
+  const Array few = ones({4, 2, 6});
+  const Variable dropped = dropping(few, few, few, {.average_attn_weights = false}).weights;
+  for (const float v : to_vector<float>(dropped.data())) BOOST_TEST((v == 0 || std::abs(v - 0.5f) < 1e-6f));
+  BOOST_CHECK_THROW(attn.call({x}), catena::TypeError);
+  BOOST_CHECK_THROW(turned(x[0], x[0], x[0]), catena::InvalidType);
+  BOOST_CHECK_THROW(turned(x, x, x, {.attn_mask = zeros({4, 2, 2}, Dtype::float64)}), catena::ValueError);
+}
+
+// A stack of copies of a layer, with the parameters of that layer.
+BOOST_AUTO_TEST_CASE(stacks_of_copies) {
+  const auto testing_mode = train_mode(false);
+  nn::TransformerEncoderLayer layer(6, 2, {.dim_feedforward = 4, .batch_first = true});
+  nn::TransformerEncoder encoder(layer, 2), normalized(layer, 2, nn::LayerNormalization(6));
+  const Variable x(astype(spread({2, 3, 6}), Dtype::float32));
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(encoder(x).data(), layer(layer(x)).data(), 1e-6, 1e-6));
+  BOOST_TEST(!encoder.norm.has_value());
+  BOOST_CHECK_NO_THROW(
+      testing::assert_allclose(normalized(x).data(), (*normalized.norm)(encoder(x)).data(), 1e-6, 1e-6));
+  BOOST_TEST(!encoder.layers[0].linear1.W.is_same(encoder.layers[1].linear1.W));
+  nn::TransformerDecoderLayer decoding(6, 2, {.dim_feedforward = 4});
+  nn::TransformerDecoder decoder(decoding, 1);
+  BOOST_CHECK_NO_THROW(testing::assert_allclose(decoder(x, x).data(), decoding(x, x).data(), 1e-6, 1e-6));
+  BOOST_CHECK_THROW(nn::TransformerEncoderLayer(6, 2, {.batch_first = false}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::TransformerEncoder(layer, -1), catena::ValueError);
 }
 
 // Token by token with a cache, the result is that of all tokens at once.

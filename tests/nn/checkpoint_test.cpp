@@ -112,6 +112,21 @@ BOOST_AUTO_TEST_CASE(policies) {
   BOOST_CHECK_THROW(autograd::CheckpointPolicy(autograd::CheckpointPolicy::Chooses()), catena::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(a_call_at_once) {
+  Variable x(spread({2, 3})), b(spread({2, 3}, -1, 1, 1));
+  int calls = 0;
+  const auto f = [&calls](const Variable& v, const Variable& w) {
+    ++calls;
+    return nn::tanh(v * w);
+  };
+  const Variable y = autograd::checkpoint(f, x, b);
+  BOOST_TEST(calls == 1);
+  autograd::sum(y).backward();
+  BOOST_TEST(calls == 2);
+  const Array slope = (b * (1 - y * y)).data();
+  check_close(x.grad(), slope, 1e-12, 1e-12, "checkpoint");
+}
+
 // A weight that changes before backward shows which products are computed again: tanh' reads the product.
 BOOST_AUTO_TEST_CASE(kept_products) {
   namespace policies = autograd::checkpoint_policies;

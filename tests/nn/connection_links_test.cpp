@@ -191,6 +191,21 @@ BOOST_AUTO_TEST_CASE(embed_id) {
   padded.cleargrads();
   autograd::sum(padded(Variable(ints({2, 1})))).backward();
   BOOST_TEST(values(padded.W.grad()) == (Doubles{0, 0, 1, 1, 0, 0}), boost::test_tools::per_element());
+  BOOST_TEST(values(padded.W.data()) == Doubles(6, 1.0), boost::test_tools::per_element());
+  // A drawn row of the index begins as 0, the others as without it.
+  autograd::seed(6);
+  const nn::EmbedID drawn(3, 2);
+  autograd::seed(6);
+  nn::EmbedID of_padding(3, 2, {.padding_idx = -2});
+  BOOST_TEST(of_padding.padding_idx.value() == 1);
+  Doubles expected = values(drawn.W.data());
+  expected[2] = expected[3] = 0;
+  BOOST_TEST(values(of_padding.W.data()) == expected, boost::test_tools::per_element());
+  of_padding.cleargrads();
+  autograd::sum(of_padding(Variable(ints({1, 2})))).backward();
+  BOOST_TEST(values(of_padding.W.grad()) == (Doubles{0, 0, 0, 0, 1, 1}), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(nn::EmbedID(3, 2, {.padding_idx = 3}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::EmbedID(3, 2, {.padding_idx = -4}), catena::ValueError);
   BOOST_TEST((nn::EmbedID(3, 2, nn::initializers::Normal(1.0, {.dtype = Dtype::float16})).W.dtype() == Dtype::float16));
   nn::EmbedID loaded(3, 2);
   check_file("embed_id", l, loaded);

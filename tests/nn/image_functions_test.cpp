@@ -144,6 +144,31 @@ BOOST_AUTO_TEST_CASE(interpolation_of_other_arrays_and_errors) {
                         catena::ValueError, says("padding_mode is \"wrap\""));
 }
 
+// PyTorch's pad, from the last axis on.
+BOOST_AUTO_TEST_CASE(widths_from_the_last_axis_on) {
+  const Variable x(array<double>({1, 2, 3}, {1, 1, 3}));
+  const auto is = [](const Variable& y, const Numbers& expected) {
+    BOOST_TEST(to_vector<double>(y.data()) == expected, boost::test_tools::per_element());
+  };
+  is(nn::pad(x, {2, 1}, {.mode = "reflect"}), {3, 2, 1, 2, 3, 2});
+  is(nn::pad(x, {2, 1}, {.mode = "replicate"}), {1, 1, 1, 2, 3, 3});
+  is(nn::pad(x, {2, 1}, {.mode = "circular"}), {2, 3, 1, 2, 3, 1});
+  is(nn::pad(x, {2, 1}, {.value = 9}), {9, 9, 1, 2, 3, 9});
+  const Variable square(array<double>({0, 1, 2, 3}, {1, 2, 2}));
+  is(nn::pad(square, {0, 1, 1, 0}, {.mode = "constant", .value = 0}), {0, 0, 0, 0, 1, 0, 2, 3, 0});
+  BOOST_CHECK_EQUAL(nn::pad(square, {0, 1, 1, 0}, {.value = 0}).shape(), (Shape{1, 3, 3}));
+  BOOST_CHECK_EQUAL(nn::pad(square, {1, 1, 2, 2, 0, 3}, {.value = 0}).shape(), (Shape{4, 6, 4}));
+  BOOST_CHECK_EQUAL(nn::pad(square, {}, {.value = 0}).shape(), (Shape{1, 2, 2}));
+  test::check_derivatives("pad",
+                          [](const Variables& v) {
+                            return Variables{nn::pad(v[0], {1, 0, 2, 1}, {.mode = "replicate"})};
+                          },
+                          {spread({2, 3, 2})});
+  BOOST_CHECK_EXCEPTION(nn::pad(x, {1, 1}, {.mode = "edge"}), catena::ValueError, says("the modes are"));
+  BOOST_CHECK_EXCEPTION(nn::pad(x, {1, 1, 1}, {.value = 1}), catena::ValueError, says("there are 3 widths"));
+  BOOST_CHECK_THROW(nn::pad(Variable(ones({2})), {1, 1, 1, 1}, {.value = 1}), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(patches_and_their_sums) {
   // The adjoint of unfold: <unfold(x), c> = <x, fold(c)>, with gaps and overlaps.
   for (const nn::FoldOptions& o :

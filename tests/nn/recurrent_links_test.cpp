@@ -493,6 +493,19 @@ BOOST_AUTO_TEST_CASE(sequences_of_any_order_and_length) {
   check_alone<nn::NStepBiRNNReLU>(2);
 }
 
+// Absent states are zeros, also if they are written as Chainer's None.
+BOOST_AUTO_TEST_CASE(states_that_are_none) {
+  nn::NStepLSTM lstm(1, 2, 3, 0.0);
+  nn::NStepGRU gru(1, 2, 3, 0.0);
+  const Variables xs{Variable(autograd::ones({2, 2})), Variable(autograd::ones({4, 2}))};
+  const auto [hy, cy, ys] = lstm(std::nullopt, std::nullopt, xs);
+  BOOST_TEST(values(hy.data()) == values(lstm({}, {}, xs).hy.data()), boost::test_tools::per_element());
+  BOOST_TEST(values(cy.data()) == values(lstm({}, Variable(autograd::zeros({1, 2, 3})), xs).cy.data()),
+             boost::test_tools::per_element());
+  BOOST_TEST(values(gru(std::nullopt, xs).hy.data()) == values(gru({}, xs).hy.data()),
+             boost::test_tools::per_element());
+}
+
 // 0/4 input gate, 1/5 forget gate, 2/6 candidate, 3/7 output gate: biases alone decide.
 BOOST_AUTO_TEST_CASE(gates_by_number) {
   const auto with_biases = [](double input, double forget, double candidate, double output) {

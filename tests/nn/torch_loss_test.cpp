@@ -88,6 +88,13 @@ const test::GoldenFunctions kProbabilities = {
        return Variables{nn::gaussian_nll_loss(c.x("x"), c.x("t"), c.x("var"),
                                               {.full = c.flag("full", false), .reduce = c.text("reduce", "mean")})};
      }},
+    {"ctc_loss_of_log_probabilities",
+     [](Call c) {
+       const std::string reduce = c.text("reduce", "mean");
+       return Variables{
+           nn::ctc_loss(nn::log_softmax(c.x("x"), 2), c.x("t"), c.array("input_length"), c.array("label_length"),
+                        {.blank = 1, .reduction = reduce == "no" ? "none" : reduce, .zero_infinity = true})};
+     }},
     {"ctc_loss",
      [](Call c) {
        return Variables{nn::connectionist_temporal_classification(c.x("x"), c.x("t"), 0,

@@ -174,6 +174,11 @@ BOOST_AUTO_TEST_CASE(averaged_model) {
   BOOST_TEST(values(average.module.b.data())[0] == 0.75 * 3 + 0.25 * 7);
   BOOST_TEST(average.n_averaged() == 2);
   BOOST_CHECK_THROW(average.update_parameters(another), catena::ValueError);
+  AveragedModel named(model, {.multi_avg_fn = get_ema_multi_avg_fn(0.25)});
+  named.update_parameters(model);
+  autograd::assign(model.b.data(), floats({3}, {1}));
+  named.update_parameters(model);
+  BOOST_TEST(values(named.module.b.data())[0] == 0.25 * 7 + 0.75 * 3);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -22,6 +22,22 @@ using autograd::Shape;
 using autograd::Targets;
 using autograd::type_check::TypeInfoTuple;
 
+Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths, const PadModeOptions& o) {
+  const std::int64_t given = std::int64_t(widths.size());
+  catena::check<catena::ValueError>(given % 2 == 0 && given / 2 <= x.ndim(), "pad", "there are ", given,
+                                    " widths for an array of the shape ", x.shape(),
+                                    "; there must be two for each axis, beginning with the last one");
+  const std::pair<std::string_view, std::string_view> modes[] = {
+      {"constant", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}, {"circular", "wrap"}};
+  const auto* const mode = std::ranges::find(modes, o.mode, &std::pair<std::string_view, std::string_view>::first);
+  catena::check<catena::ValueError>(mode != std::end(modes), "pad", "the mode is \"", o.mode,
+                                    "\"; the modes are \"constant\", \"reflect\", \"replicate\" and \"circular\"");
+  std::vector<std::pair<std::int64_t, std::int64_t>> sides(std::size_t(x.ndim()), {0, 0});
+  for (std::int64_t k = 0; k < given; k += 2)
+    sides[std::size_t(x.ndim() - 1 - k / 2)] = {widths.begin()[k], widths.begin()[k + 1]};
+  return autograd::pad(x, sides, mode->second, {.constant_values = autograd::Scalar(o.value)});
+}
+
 namespace {
 
 void expect_images(const TypeInfoTuple& in_types) {

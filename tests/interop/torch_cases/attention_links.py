@@ -44,3 +44,19 @@ def cases(writer):
             dict(x=x, memory=memory, mask=seen, padding=padding),
             lambda f, x, memory, mask, padding: f(x, memory, tgt_mask=~mask, memory_key_padding_mask=padding),
             norm_first=first)
+
+    # The class with its weights: the outputs, and those averaged over the heads or of every head.
+    def both(f, q, k, v, average, **masks):
+        return f(q, k, v, average_attn_weights=average, **masks)
+
+    for average in (True, False):
+        add('mha_weights', mha, dict(x=x, mask=~seen),
+            lambda f, x, mask, average=average: both(f, x, x, x, average, attn_mask=mask), average=average)
+        add('mha_weights', mha, dict(x=x, memory=memory, padding=padding),
+            lambda f, x, memory, padding, average=average: both(f, x, memory, memory, average, key_padding_mask=padding),
+            average=average)
+    add('mha_weights', other, dict(x=x, memory=spread((2, 3, 5), seed=2), value=spread((2, 3, 3), seed=3),
+                                   mask=spread((4, 4, 3), seed=4)),
+        lambda f, x, memory, value, mask: both(f, x, memory, value, True, attn_mask=mask), heads=2, average=True)
+    turned = nn.MultiheadAttention(6, 3, **f8)
+    add('mha_weights', turned, dict(x=spread((4, 2, 6))), lambda f, x: both(f, x, x, x, True), batch_first=False, average=True)

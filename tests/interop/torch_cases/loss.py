@@ -176,3 +176,11 @@ def cases(writer):
                    {'x': spread((5, 3, 4)), 't': np.array([1, 2, 3, 3, 2], dtype='i4'),
                     'input_length': np.array([5, 4, 5], dtype='i4'), 'label_length': np.array([2, 1, 2], dtype='i4')},
                    dict(reduce=reduce))
+    # Log-probabilities (T, B, V), labels in rows.
+    for reduce in REDUCE:
+        writer.add('ctc_loss_of_log_probabilities',
+                   lambda x, t, n, m, reduce: F.ctc_loss(F.log_softmax(x, 2), t.long(), n.long(), m.long(), blank=1,
+                                                         reduction=torch_name(reduce), zero_infinity=True),
+                   {'x': spread((5, 3, 4)), 't': np.array([[2, 3], [3, 0], [2, 2]], dtype='i4'),
+                    'input_length': np.array([5, 4, 2], dtype='i4'), 'label_length': np.array([2, 1, 2], dtype='i4')},
+                   dict(reduce=reduce))
