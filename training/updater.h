@@ -22,8 +22,17 @@ namespace internal {
 class CapturedStep;
 }
 
-// Converts examples to the arrays of a batch on a device.
-using Converter = catena::Function<Example(const Batch&, std::optional<Device>)>;
+// Converts examples to the arrays of a batch on a device: a function of a Batch and a device, or concat_examples, which
+// is the default.
+class Converter : public catena::Function<Example(const Batch&, std::optional<Device>)> {
+ public:
+  Converter() noexcept = default;
+  template <class F>
+  requires(!std::is_base_of_v<Converter, std::decay_t<F>> && std::is_constructible_v<Function, F>) Converter(F&& f)
+      : Function(std::forward<F>(f)) {}
+  Converter(Example (*concat)(const Batch&, DeviceId, const Padding&))
+      : Function([concat](const Batch& batch, std::optional<Device> device) { return concat(batch, device, {}); }) {}
+};
 CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device> device);
 // Computes the loss from the variables of a batch.
 class LossFunction : public catena::Function<Variable(const Variables&)> {

@@ -24,6 +24,29 @@ struct Convolution2DOptions {
   std::optional<bool> deterministic = {}, use_cudnn = {};  // see ConvolutionOptions
 };
 
+// All arguments behind the channels by their names, in Chainer's order: Convolution2D(3, 64, {.ksize = 3, .pad = 1}).
+struct Convolution2DArguments {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair ksize;
+  Pair stride = 1, pad = 0;
+  bool nobias = false;
+  Initializer initialW = {}, initial_bias = {};
+  Pair dilate = 1;
+  int groups = 1;
+};
+
+namespace internal {
+template <class Options> Options options_of(const Convolution2DArguments& a) {
+  return {.stride = a.stride,
+          .pad = a.pad,
+          .dilate = a.dilate,
+          .groups = a.groups,
+          .nobias = a.nobias,
+          .initialW = a.initialW,
+          .initial_bias = a.initial_bias};
+}
+}  // namespace internal
+
 // W (out, in / groups, kh, kw), b (out); see convolution_2d(). ValueError unless the groups divide both numbers of
 // channels.
 class CATENA_EXPORT Convolution2D : public Link {
@@ -41,6 +64,8 @@ class CATENA_EXPORT Convolution2D : public Link {
       : Convolution2D(in, out, kernel, internal::placed(more, stride, pad)) {}
   Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, const Options& more)
       : Convolution2D(in, out, kernel, internal::placed(more, stride)) {}
+  Convolution2D(std::optional<int> in, int out, const Convolution2DArguments& a)
+      : Convolution2D(in, out, a.ksize, internal::options_of<Options>(a)) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
@@ -88,6 +113,8 @@ class CATENA_EXPORT Deconvolution2D : public Link {
   using Options = Deconvolution2DOptions;
   Deconvolution2D(int out, Pair kernel, const Options& options = {})
       : Deconvolution2D(std::nullopt, out, kernel, options) {}
+  Deconvolution2D(std::optional<int> in, int out, const Convolution2DArguments& a)
+      : Deconvolution2D(in, out, a.ksize, internal::options_of<Options>(a)) {}
   Deconvolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
   // Deconvolution2D(64, 3, 4, 2, 1), Deconvolution2D(64, 3, 4, 2, 1, {.nobias = true})
   Deconvolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0, const Options& more = {})

@@ -2,6 +2,11 @@
 
 namespace nn {
 
+AvgPool2d::AvgPool2d(const Pool2dArguments& a)
+    : AvgPool2d(a.kernel_size, AvgPool2dOptions{.stride = a.stride, .padding = a.padding}) {
+  catena::check<catena::ValueError>(!a.ceil_mode, "AvgPool2d", "ceil_mode is true, which only MaxPool2d has");
+}
+
 Variable MaxPool2d::operator()(const Variable& x) const {
   const Pair stride = options.stride.value_or(kernel), pad = options.padding;
   const Variable y =

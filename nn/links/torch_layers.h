@@ -30,6 +30,17 @@ struct Conv2dOptions {
   int groups = 1;
   bool bias = true;
 };
+// The same with the kernel by its name: Conv2d(3, 64, {.kernel_size = 3, .padding = 1}).
+struct Conv2dArguments {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair kernel_size;
+  Pair stride = 1, padding = 0, dilation = 1;
+  int groups = 1;
+  bool bias = true;
+  Conv2dOptions options() const {
+    return {.stride = stride, .padding = padding, .dilation = dilation, .groups = groups, .bias = bias};
+  }
+};
 // Convolution2D. Conv2d(3, 64, 3, {.padding = 1}), Conv2d(3, 64, 3, 1, 1)
 struct CATENA_EXPORT Conv2d : Convolution2D {
   using Options = Conv2dOptions;
@@ -40,6 +51,7 @@ struct CATENA_EXPORT Conv2d : Convolution2D {
                 .stride = o.stride, .pad = o.padding, .dilate = o.dilation, .groups = o.groups, .nobias = !o.bias}) {}
   Conv2d(int in, int out, Pair kernel, Pair stride, Pair padding = 0)
       : Conv2d(in, out, kernel, Options{.stride = stride, .padding = padding}) {}
+  Conv2d(int in, int out, const Conv2dArguments& a) : Conv2d(in, out, a.kernel_size, a.options()) {}
 };
 
 // Deconvolution2D.
@@ -52,6 +64,7 @@ struct CATENA_EXPORT ConvTranspose2d : Deconvolution2D {
                 .stride = o.stride, .pad = o.padding, .dilate = o.dilation, .groups = o.groups, .nobias = !o.bias}) {}
   ConvTranspose2d(int in, int out, Pair kernel, Pair stride, Pair padding = 0)
       : ConvTranspose2d(in, out, kernel, Options{.stride = stride, .padding = padding}) {}
+  ConvTranspose2d(int in, int out, const Conv2dArguments& a) : ConvTranspose2d(in, out, a.kernel_size, a.options()) {}
 };
 
 struct ConvOptions {
@@ -150,6 +163,14 @@ struct Flatten {
   Variable operator()(const Variable& x) const { return x.flatten(start_dim, end_dim); }
 };
 
+// The arguments of MaxPool2d and AvgPool2d by their names: MaxPool2d({.kernel_size = 3, .stride = 2}).
+struct Pool2dArguments {
+  [[no_unique_address]] internal::Named named = internal::Named();
+  Pair kernel_size;
+  std::optional<Pair> stride = {};
+  Pair padding = 0;
+  bool ceil_mode = false;  // of MaxPool2d
+};
 struct MaxPool2dOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<Pair> stride = {};  // default: the kernel
@@ -160,6 +181,9 @@ struct CATENA_EXPORT MaxPool2d {
   Pair kernel;
   MaxPool2dOptions options;
   explicit MaxPool2d(Pair kernel_, const MaxPool2dOptions& o = {}) : kernel(kernel_), options(o) {}
+  explicit MaxPool2d(const Pool2dArguments& a)
+      : MaxPool2d(a.kernel_size, MaxPool2dOptions{.stride = a.stride, .padding = a.padding, .ceil_mode = a.ceil_mode}) {
+  }
   MaxPool2d(Pair kernel_, Pair stride, Pair padding = 0)
       : MaxPool2d(kernel_, MaxPool2dOptions{.stride = stride, .padding = padding}) {}
   Variable operator()(const Variable& x) const;
@@ -174,6 +198,8 @@ struct AvgPool2d {
   Pair kernel;
   AvgPool2dOptions options;
   explicit AvgPool2d(Pair kernel_, const AvgPool2dOptions& o = {}) : kernel(kernel_), options(o) {}
+  // ValueError for ceil_mode.
+  explicit AvgPool2d(const Pool2dArguments& a);
   AvgPool2d(Pair kernel_, Pair stride, Pair padding = 0)
       : AvgPool2d(kernel_, AvgPool2dOptions{.stride = stride, .padding = padding}) {}
   Variable operator()(const Variable& x) const {

@@ -65,6 +65,22 @@ BOOST_AUTO_TEST_CASE(initial_filters) {
   all_are(mlp(image()).data(), 3 * 3.0 * 0.5 + 0.5, "MLPConvolution2D of an image");
 }
 
+// All arguments behind the channels by their names, as Chainer's programs have them.
+BOOST_AUTO_TEST_CASE(kernels_by_name) {
+  const nn::Convolution2D a(4, 6,
+                            {.ksize = {3, 1}, .stride = 2, .pad = {0, 1}, .nobias = true, .dilate = 3, .groups = 2});
+  BOOST_TEST((a.ksize == nn::Pair(3, 1) && a.geometry.stride == nn::Pair(2) && a.geometry.pad == nn::Pair(0, 1) &&
+              a.geometry.dilate == nn::Pair(3) && a.geometry.groups == 2 && !a.b));
+  BOOST_TEST(a.W.shape() == (Shape{6, 2, 3, 1}));
+  nn::Convolution2D b(std::nullopt, 2, {.ksize = 3, .initialW = 0.5, .initial_bias = 1.0});
+  BOOST_TEST(values(b(Variable(ones({1, 1, 3, 3}))).data())[0] == 9 * 0.5 + 1);
+  const nn::Deconvolution2D c(3, 2, {.ksize = 4, .stride = 2, .pad = 1});
+  BOOST_TEST((c.ksize == nn::Pair(4) && c.geometry.stride == nn::Pair(2) && c.geometry.pad == nn::Pair(1) && c.b));
+  // Without a kernel by name, the second number is the kernel.
+  const nn::Convolution2D d(8, 3, {.stride = 2});
+  BOOST_TEST((d.out_channels == 8 && d.ksize == nn::Pair(3) && d.geometry.stride == nn::Pair(2)));
+}
+
 // Strides and pads by place, and then other options.
 BOOST_AUTO_TEST_CASE(options_behind_lengths_by_place) {
   const nn::Convolution2D a(2, 3, 2, {2, 1}, {.nobias = true}), b(2, 3, 2, 2, 1, {.stride = 7, .nobias = true});

@@ -109,6 +109,20 @@ BOOST_AUTO_TEST_CASE(lengths_by_position) {
   BOOST_TEST(nn::AvgPool2d(3, 2, 1)(x).shape() == (Shape{1, 3, 5, 5}));
 }
 
+// kernel_size by its name.
+BOOST_AUTO_TEST_CASE(kernels_by_name) {
+  const Variable x(ones({1, 3, 9, 9}, Dtype::float32));
+  BOOST_TEST(nn::Conv2d(3, 4, {.kernel_size = 3, .stride = 2, .padding = 1})(x).shape() == (Shape{1, 4, 5, 5}));
+  const nn::Conv2d grouped(4, 4, {.kernel_size = {3, 1}, .dilation = 2, .groups = 2, .bias = false});
+  BOOST_TEST((grouped.W.shape() == (Shape{4, 2, 3, 1}) && grouped.geometry.dilate == nn::Pair(2) && !grouped.b));
+  BOOST_TEST(nn::ConvTranspose2d(3, 4, {.kernel_size = 4, .stride = 2, .padding = 1})(x).shape() ==
+             (Shape{1, 4, 18, 18}));
+  BOOST_TEST(nn::MaxPool2d({.kernel_size = 3, .stride = 2})(x).shape() == (Shape{1, 3, 4, 4}));
+  BOOST_TEST(nn::MaxPool2d({.kernel_size = 2, .ceil_mode = true})(x).shape() == (Shape{1, 3, 5, 5}));
+  BOOST_TEST(nn::AvgPool2d({.kernel_size = 3, .stride = 2, .padding = 1})(x).shape() == (Shape{1, 3, 5, 5}));
+  BOOST_CHECK_THROW(nn::AvgPool2d({.kernel_size = 3, .ceil_mode = true}), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {
   const nn::Dropout drop(0.25);
   const Variable x(ones({1000}, Dtype::float32));

@@ -129,6 +129,22 @@ BOOST_AUTO_TEST_CASE(one_and_several) {
   BOOST_TEST(names(two_of_each) == "gen dis ");
 }
 
+// A converter is default_converter, Chainer's concat_examples, a lambda, or another converter.
+BOOST_AUTO_TEST_CASE(converters) {
+  Batch batch;
+  batch.examples = {Example(Array(floats({1, 2}, {2}))), Example(Array(floats({3, 4}, {2})))};
+  const auto numbers = [&](const Converter& converter) { return values(converter(batch, {}).values[0]); };
+  BOOST_TEST(numbers(default_converter) == (Doubles{1, 2, 3, 4}), each);
+  const StandardUpdaterOptions options{.converter = concat_examples};
+  BOOST_TEST(numbers(options.converter) == (Doubles{1, 2, 3, 4}), each);
+  Converter first = [](const Batch& b, std::optional<autograd::Device>) { return b.examples[0]; };
+  Converter copy = first, later;
+  BOOST_TEST(numbers(copy) == (Doubles{1, 2}), each);
+  BOOST_TEST(!bool(later));
+  later = copy;
+  BOOST_TEST(numbers(later) == (Doubles{1, 2}), each);
+}
+
 // Loops without an updater: the components of a batch, stacked by the dataset or here.
 BOOST_AUTO_TEST_CASE(batches_as_variables) {
   const Array x = floats({1, 2, 3, 4, 5, 6}, {3, 2}), t = ints({7, 8, 9});
