@@ -187,6 +187,8 @@ LoadOptions with_plain_renames(const LoadOptions& options) {
   return result;
 }
 
+std::string name_in_pytorch(const std::string& key) { return name_of(KeyStyle::pytorch, {}, key); }
+
 std::vector<std::string> styled_names(const LoadOptions& options, const std::string& key) {
   std::string_view parent;
   std::vector<std::string> result;

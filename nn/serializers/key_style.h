@@ -20,6 +20,8 @@ LoadOptions with_plain_renames(const LoadOptions& options);
 std::vector<std::string> styled_names(const LoadOptions& options, const std::string& key);
 // Opens the array of a key, computed from the entries of the file; null if the file has none.
 catena::Owned<catena::NpyStream> open_styled(const LoadOptions& options, const std::string& key, const Open& open);
+// Returns the name of a key with KeyStyle::pytorch: "l1.weight" of "l1/W".
+std::string name_in_pytorch(const std::string& key);
 // True for counters that files of the other library may not have.
 bool may_be_missing(const LoadOptions& options, const std::string& key);
 

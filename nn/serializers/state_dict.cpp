@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
+#include <catena/nn/serializers/key_style.h>
 #include <catena/nn/serializers/keys_below.h>
 #include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/torch.h>
@@ -67,7 +68,13 @@ StateDict StateDict::below(const std::string& name) const {
   return found;
 }
 
-StateDict::Entry StateDict::operator[](const std::string& key) { return {*this, key}; }
+std::string StateDict::key_of(const std::string& name) const {
+  if (map::contains(name)) return name;
+  for (const auto& [key, array] : *this)
+    if (internal::name_in_pytorch(key) == name) return key;
+  return name;
+}
+StateDict::Entry StateDict::operator[](const std::string& key) { return {*this, key_of(key)}; }
 
 StateDict::Entry::Entry(StateDict& of, std::string key) : of_(&of), key_(std::move(key)) {
   if (const auto at = of.find(key_); at != of.end()) Array::operator=(at->second);

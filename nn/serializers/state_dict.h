@@ -25,6 +25,14 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
   std::map<std::string, std::string> texts;
   // The entries under "name/", without it: one state of those that were saved together. KeyError if there are none.
   StateDict below(const std::string& name) const;
+  // The key with this name in PyTorch, "fc2/b" for "fc2.bias"; the name itself if it is a key or no entry has that
+  // name. The functions below take either name.
+  std::string key_of(const std::string& name) const;
+  using std::map<std::string, autograd::Array>::erase;
+  size_type erase(const std::string& name) { return map::erase(key_of(name)); }
+  bool contains(const std::string& name) const { return map::contains(key_of(name)); }
+  autograd::Array& at(const std::string& name) { return map::at(key_of(name)); }
+  const autograd::Array& at(const std::string& name) const { return map::at(key_of(name)); }
   // The entry of a key: an array, or, of a name of several, the state of these. An assignment sets an array.
   class CATENA_EXPORT Entry;
   Entry operator[](const std::string& key);

@@ -98,6 +98,30 @@ BOOST_AUTO_TEST_CASE(texts_and_numbers) {
   BOOST_TEST(to.number == 2.5);
 }
 
+// Entries are also found by their names in PyTorch.
+BOOST_AUTO_TEST_CASE(entries_by_names_of_pytorch) {
+  Net net(4);
+  nn::StateDict state = net.state_dict();
+  const std::size_t entries = state.size();
+  BOOST_TEST(state.key_of("l2.weight") == "l2/W");
+  BOOST_TEST(state.key_of("l2/W") == "l2/W");
+  BOOST_TEST(state.key_of("l3.weight") == "l3.weight");
+  BOOST_TEST(state.contains("l2.bias"));
+  BOOST_TEST(!state.contains("l3.bias"));
+  BOOST_TEST((state.at("l1.weight").get() == state.at("l1/W").get()));
+  BOOST_TEST((static_cast<const Array&>(state["bn.weight"]).get() == state.at("bn/gamma").get()));
+  BOOST_TEST((state["bn.running_mean"].shape() == state.at("bn/avg_mean").shape()));
+  BOOST_CHECK_THROW(state.at("l3.weight"), std::out_of_range);
+  state["l1.weight"] = autograd::ones_like(net.l1.W.data());
+  BOOST_TEST(state.size() == entries);
+  BOOST_TEST(state.erase("l2.bias") == 1u);
+  BOOST_TEST(state.erase("l2.bias") == 0u);
+  const auto [missing, unexpected] = net.load_state_dict(state, {.strict = false});
+  BOOST_TEST(missing == std::vector<std::string>{"l2/b"});
+  BOOST_TEST(unexpected.empty());
+  BOOST_TEST(autograd::to_vector<float>(net.l1.W.data())[0] == 1);
+}
+
 // Parameters of unknown shape cannot be stored, and are made by loading.
 BOOST_AUTO_TEST_CASE(parameters_without_values) {
   nn::Linear pending(4), made(3, 4);
