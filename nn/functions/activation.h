@@ -157,15 +157,22 @@ inline Variable sparsemax(const Variable& x, const AxisOption& o) { return spars
 
 }  // namespace nn
 
-// The members of Variable of these names.
+// The members of Variable of these names. As in PyTorch, they also take a vector, with the axis 0 or -1.
 namespace autograd {
+namespace internal {
+template <class F> Variable with_vectors(const F& f, const Variable& x, int axis) {
+  if (x.ndim() != 1) return f(x, axis);
+  catena::normalize_axis("softmax", axis, 1);
+  return f(x.reshape(1, x.size()), 1).reshape(x.size());
+}
+}  // namespace internal
 inline Variable relu_member(const Variable& x) { return nn::relu(x); }
-template <class... A> Variable softmax_member(const Variable& x, const A&... axis) { return nn::softmax(x, axis...); }
-inline Variable softmax_member(const Variable& x, const AxisOption& o) { return nn::softmax(x, o.axis.value_or(1)); }
-template <class... A> Variable log_softmax_member(const Variable& x, const A&... axis) {
-  return nn::log_softmax(x, axis...);
+inline Variable softmax_member(const Variable& x, int axis = 1) { return internal::with_vectors(nn::softmax, x, axis); }
+inline Variable softmax_member(const Variable& x, const AxisOption& o) { return softmax_member(x, o.axis.value_or(1)); }
+inline Variable log_softmax_member(const Variable& x, int axis = 1) {
+  return internal::with_vectors(nn::log_softmax, x, axis);
 }
 inline Variable log_softmax_member(const Variable& x, const AxisOption& o) {
-  return nn::log_softmax(x, o.axis.value_or(1));
+  return log_softmax_member(x, o.axis.value_or(1));
 }
 }  // namespace autograd

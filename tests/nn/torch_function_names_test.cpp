@@ -113,6 +113,11 @@ BOOST_AUTO_TEST_CASE(axes_by_their_names) {
   same(x.log_softmax(0), nn::log_softmax(x, 0));
   same(x.log_softmax({.axis = 0}), nn::log_softmax(x, 0));
   same((x - 1).relu(), nn::relu(x - 1));
+  // Of a vector.
+  const Variable v(floats({1, 3, 2}, {3}));
+  same(v.softmax(-1), nn::softmax(v.reshape(1, 3)).reshape(3));
+  same(v.log_softmax({.dim = 0}), nn::log_softmax(v.reshape(1, 3)).reshape(3));
+  BOOST_CHECK_THROW(v.softmax(1), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
