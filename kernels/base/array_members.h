@@ -50,8 +50,8 @@ concept ArrayKey = std::convertible_to<const K&, Key> || is_index_array<K>;
 // The members that can be called without braced lists.
 // clang-format off
 #define CATENA_ARRAY_MEMBERS(X) \
-  X(shape) X(strides) X(ndim) X(dim) X(size) X(numel) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) X(is_f_contiguous) \
-  X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(begin) X(end) \
+  X(shape) X(strides) X(ndim) X(dim) X(size) X(numel) X(dtype) X(itemsize) X(nbytes) X(device) X(is_c_contiguous) \
+  X(is_f_contiguous) X(is_null) X(owndata) X(base) X(flags) X(shares_memory) X(len) X(version) X(begin) X(end) \
   X(T) X(swapaxes) X(ravel) X(flatten) X(view) X(real) X(imag) X(reduced_view) X(copy) X(to_device) X(to) X(cpu) \
   X(to_host) X(set) X(fill) X(tofile) X(tobytes) X(dump) X(dumps) X(tolist) \
   X(cumsum) X(cumprod) X(clip) X(conjugate) X(conj) X(round) X(dot) X(compress) X(diagonal) X(trace) X(repeat) \
