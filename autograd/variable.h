@@ -129,7 +129,7 @@ class CATENA_EXPORT Variable {
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
-  // A variable does not know its optimizer. Compilers show this line in their error messages.
+  // A variable has no reference to its optimizer. Compilers show this line in their error messages.
   void update_rule() const = delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
   const Variable& requires_grad_(bool requires_grad = true) const;
   const std::string& name() const;
@@ -277,8 +277,8 @@ class CATENA_EXPORT Variable {
     else return add_hook(std::move(hook));
   }
 
-  // Compare the elements, as the operators of arrays do: (y.argmax(1) == t).sum(). Whether two handles are of one
-  // variable is is_same().
+  // These compare the elements, as the operators of arrays do: (y.argmax(1) == t).sum(). is_same() compares handles: it
+  // is true for two handles of one variable.
 #define CATENA_COMPARISON(op) friend CATENA_EXPORT Mask operator op(const Variable& a, const Variable& b);
   CATENA_COMPARISON(==)
   CATENA_COMPARISON(!=)
@@ -317,9 +317,9 @@ struct Sorted {
   Variable indices;  // int64, along the axis; no gradient
 };
 
-// The result of max and min over one axis: the values, which have a gradient, and, taken apart, the positions of the
-// first of them (int32, without a gradient), which are computed when they are asked for. Of a variable that was
-// assigned, there are no positions (RuntimeError).
+// The result of max and min over one axis. It is the variable of the values, which have a gradient. indices() computes
+// the positions, of the first one of equal values (int32, without a gradient); auto [values, indices] calls it as well.
+// RuntimeError if another variable was assigned to the result.
 class CATENA_EXPORT Extremes : public Variable {
  public:
   Extremes(const Variable& of, int axis, bool keepdims, bool greatest);
@@ -343,13 +343,35 @@ template <std::same_as<int> I> Extremes Variable::min(I axis, bool keepdims) con
   return {*this, axis, keepdims, false};
 }
 
-// The result of a comparison of variables: an array of bool. In a condition it counts as its only element; ValueError
-// unless there is one: (x > 0).all() and .any() reduce.
+// The result of a comparison of variables: an array of bool. In a condition, its only element decides. ValueError for
+// another number of elements: (x > 0).all() and (x > 0).any() reduce.
 class CATENA_EXPORT Mask : public Array {
  public:
   explicit Mask(Array array) noexcept : Array(std::move(array)) {}
   explicit operator bool() const;
 };
+
+namespace internal {
+enum class Comparison : unsigned char { equal, not_equal, less, less_equal, greater, greater_equal };
+CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
+}  // namespace internal
+// A number takes part as in the operators of arrays: x == 0.1 compares in the dtype of x if that is a floating one.
+#define CATENA_COMPARISON(op, name)                                            \
+  template <class E>                                                           \
+  requires(std::is_arithmetic_v<E>) Mask operator op(const Variable& a, E b) { \
+    return internal::compared(internal::Comparison::name, a.data(), b);        \
+  }                                                                            \
+  template <class E>                                                           \
+  requires(std::is_arithmetic_v<E>) Mask operator op(E a, const Variable& b) { \
+    return internal::compared(internal::Comparison::name, a, b.data());        \
+  }
+CATENA_COMPARISON(==, equal)
+CATENA_COMPARISON(!=, not_equal)
+CATENA_COMPARISON(<, less)
+CATENA_COMPARISON(<=, less_equal)
+CATENA_COMPARISON(>, greater)
+CATENA_COMPARISON(>=, greater_equal)
+#undef CATENA_COMPARISON
 
 // Returns a Variable as it is, and an array as a root that gets no gradient.
 inline Variable as_variable(const Variable& x) { return x; }

@@ -43,9 +43,15 @@ Variable Extremes::indices() const {
   return keepdims_ ? at.unsqueeze(axis_) : at;
 }
 
-#define CATENA_COMPARISON(op, kernel)                                  \
-  Mask operator op(const Variable& a, const Variable& b) {             \
-    return Mask(apply(catena::kernels::kernel, {a.data(), b.data()})); \
+Mask internal::compared(Comparison how, const Operand& a, const Operand& b) {
+  const catena::KernelDef* const kernels[] = {&catena::kernels::equal,   &catena::kernels::not_equal,
+                                              &catena::kernels::less,    &catena::kernels::less_equal,
+                                              &catena::kernels::greater, &catena::kernels::greater_equal};
+  return Mask(apply(*kernels[int(how)], {a, b}));
+}
+#define CATENA_COMPARISON(op, name)                                            \
+  Mask operator op(const Variable& a, const Variable& b) {                     \
+    return internal::compared(internal::Comparison::name, a.data(), b.data()); \
   }
 CATENA_COMPARISON(==, equal)
 CATENA_COMPARISON(!=, not_equal)

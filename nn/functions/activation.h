@@ -128,7 +128,8 @@ CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, 
 // F.softmax without dim for those ranks. The scores of attention (B, H, L, L) and other features in the last axis need
 // -1.
 struct SoftmaxOptions {
-  int axis = 1, dim = axis;            // one of the two; dim is PyTorch's name
+  int axis = 1;
+  std::optional<int> dim = {};         // PyTorch's name of axis
   std::optional<bool> use_cudnn = {};  // see CudnnOptions
 };
 //   softmax(x)  softmax(x, 2)  softmax(x, {.axis = 2})
