@@ -7,6 +7,7 @@
 #include <catena/kernels/base/text.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/training/optimizer.h>
+#include <catena/training/optimizer_parts.h>
 #include <catena/training/schedules.h>
 
 namespace training {
