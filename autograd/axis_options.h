@@ -1,5 +1,5 @@
 // Options of functions and members along axes, with PyTorch's names and NumPy's: x.sum({.dim = 1}) is
-// x.sum({.axis = 1}), and keepdim is keepdims.
+// x.sum({.axis = 1}). Of two names of one option, one is given.
 #pragma once
 
 #include <optional>
@@ -15,49 +15,68 @@ namespace internal {
 struct Named {
   explicit Named() = default;
 };
+inline const catena::Axes& given_axes(const catena::Axes& axis, const catena::Axes& dim) {
+  return axis.given() ? axis : dim;
+}
 }  // namespace internal
 
 // Of functions along one axis.
 struct AxisOption {
   [[no_unique_address]] internal::Named named = internal::Named();
-  std::optional<int> dim = {}, axis = dim;
+  std::optional<int> dim = {}, axis = {};
+  std::optional<int> value() const { return axis ? axis : dim; }
+  int value_or(int by_default) const { return value().value_or(by_default); }
 };
-// Of reductions over one or several axes. Where axes are given by position, too, axes of the options are a ValueError.
+// Of reductions over one or several axes; default: all. Where axes are given by position, too, axes of the options are
+// a ValueError.
 struct ReductionOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  catena::Axes dim = {}, axis = dim;         // default: all axes
-  bool keepdim = false, keepdims = keepdim;  // the axes stay, with the length 1
+  catena::Axes dim = {}, axis = {};
+  bool keepdim = false, keepdims = false;  // the axes stay, with the length 1
+  const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
+  bool keeps() const { return keepdim || keepdims; }
 };
 // Of reductions over one axis, or over all elements.
 struct ExtremumOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  std::optional<int> dim = {}, axis = dim;
-  bool keepdim = false, keepdims = keepdim;
+  std::optional<int> dim = {}, axis = {};
+  bool keepdim = false, keepdims = false;
+  std::optional<int> value() const { return axis ? axis : dim; }
+  bool keeps() const { return keepdim || keepdims; }
 };
 struct VarianceOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  catena::Axes dim = {}, axis = dim;
-  bool unbiased = false;  // PyTorch's default is true
+  catena::Axes dim = {}, axis = {};
+  bool unbiased = false;  // as a ddof of 1; PyTorch's default is true
   // The divisor is the number of elements minus this.
-  double ddof = unbiased ? 1 : 0, correction = ddof;
-  bool keepdim = false, keepdims = keepdim;
+  double ddof = 0;
+  std::optional<double> correction = {};
+  bool keepdim = false, keepdims = false;
+  const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
+  bool keeps() const { return keepdim || keepdims; }
+  double subtracted() const { return correction.value_or(unbiased ? 1 : ddof); }
 };
 struct NormOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  catena::NormOrder p = {}, ord = p;
-  catena::Axes dim = {}, axis = dim;
-  bool keepdim = false, keepdims = keepdim;
+  catena::NormOrder p = {}, ord = {};
+  catena::Axes dim = {}, axis = {};
+  bool keepdim = false, keepdims = false;
+  const catena::NormOrder& order() const { return ord.absent() ? p : ord; }
+  const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
+  bool keeps() const { return keepdim || keepdims; }
 };
 struct SortOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  int dim = -1, axis = dim;
+  std::optional<int> dim = {}, axis = {};  // default: the last axis
   bool descending = false;
+  int value() const { return axis ? *axis : dim.value_or(-1); }
 };
 struct TopKOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
-  int dim = -1, axis = dim;
+  std::optional<int> dim = {}, axis = {};  // default: the last axis
   bool largest = true;
   bool sorted = true;  // the results are in order with either value
+  int value() const { return axis ? *axis : dim.value_or(-1); }
 };
 struct FlattenOptions {
   int start_dim = 0, end_dim = -1;

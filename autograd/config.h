@@ -86,7 +86,7 @@ CATENA_EXPORT ConfigOptions config_entry(std::string_view name, const DefaultDty
 // A scope with other options; its destructor puts the old ones back.
 class CATENA_EXPORT using_config {
  public:
-  // ValueError for a negative size, which changes nothing. (A template, so that {.train = false} means the options.)
+  // ValueError for a negative size; nothing is changed then. (A template, so that {.train = false} means the options.)
   template <std::same_as<ConfigOptions> O = ConfigOptions>
   [[nodiscard]] explicit using_config(const O& changes) : using_config(changes, 0) {}
   // Changes one entry by its name. AttributeError for an unknown name, TypeError for a value of the wrong type.

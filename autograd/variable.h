@@ -139,7 +139,7 @@ class CATENA_EXPORT Variable {
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
-  // A variable does not know its optimizer. Compilers show this line or the type in their error messages.
+  // A variable has no reference to its optimizer. Compilers show this line or the type in their error messages.
   internal::optimizer_update_rule_of_param update_rule() const =
       delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
   const Variable& requires_grad_(bool requires_grad = true) const;
@@ -270,13 +270,13 @@ class CATENA_EXPORT Variable {
   Variable argmin(std::optional<int> axis = {}) const;
   Variable argmin(const ExtremumOptions& options) const;
   Variable cumsum(std::optional<int> axis = {}) const;
-  Variable cumsum(const AxisOption& o) const { return cumsum(o.axis); }
+  Variable cumsum(const AxisOption& o) const { return cumsum(o.value()); }
   Variable cumprod(std::optional<int> axis = {}) const;
-  Variable cumprod(const AxisOption& o) const { return cumprod(o.axis); }
+  Variable cumprod(const AxisOption& o) const { return cumprod(o.value()); }
   Sorted sort(int axis = -1, bool descending = false) const;
   Sorted sort(const SortOptions& options) const;
   Variable argsort(int axis = -1, bool descending = false) const;
-  Variable argsort(const SortOptions& o) const { return argsort(o.axis, o.descending); }
+  Variable argsort(const SortOptions& o) const { return argsort(o.value(), o.descending); }
   Sorted topk(std::int64_t k, int axis = -1, bool largest = true) const;
   Sorted topk(std::int64_t k, const TopKOptions& options) const;
   // Functions of networks: declared where <catena/nn/functions/activation.h> is included.
@@ -342,8 +342,8 @@ class CATENA_EXPORT Variable {
     else return add_hook(std::move(hook));
   }
 
-  // Compare the elements, as the operators of arrays do: (y.argmax(1) == t).sum(). Whether two handles are of one
-  // variable is is_same().
+  // These compare the elements, as the operators of arrays do: (y.argmax(1) == t).sum(). is_same() compares handles: it
+  // is true for two handles of one variable.
 #define CATENA_COMPARISON(op) friend CATENA_EXPORT Mask operator op(const Variable& a, const Variable& b);
   CATENA_COMPARISON(==)
   CATENA_COMPARISON(!=)
@@ -385,9 +385,9 @@ struct Sorted {
   Variable indices;  // int64, along the axis; no gradient
 };
 
-// The result of max and min over one axis: the values, which have a gradient, and, taken apart, the positions of the
-// first of them (int32, without a gradient), which are computed when they are asked for. Of a variable that was
-// assigned, there are no positions (RuntimeError).
+// The result of max and min over one axis. It is the variable of the values, which have a gradient. indices() computes
+// the positions, of the first one of equal values (int32, without a gradient); auto [values, indices] calls it as well.
+// RuntimeError if another variable was assigned to the result.
 class CATENA_EXPORT Extremes : public Variable {
  public:
   Extremes(const Variable& of, std::optional<int> axis, bool keepdims, bool greatest);
@@ -411,13 +411,35 @@ template <std::same_as<int> I> Extremes Variable::min(I axis, bool keepdims) con
   return {*this, axis, keepdims, false};
 }
 
-// The result of a comparison of variables: an array of bool. In a condition it counts as its only element; ValueError
-// unless there is one: (x > 0).all() and .any() reduce.
+// The result of a comparison of variables: an array of bool. In a condition, its only element decides. ValueError for
+// another number of elements: (x > 0).all() and (x > 0).any() reduce.
 class CATENA_EXPORT Mask : public Array {
  public:
   explicit Mask(Array array) noexcept : Array(std::move(array)) {}
   explicit operator bool() const;
 };
+
+namespace internal {
+enum class Comparison : unsigned char { equal, not_equal, less, less_equal, greater, greater_equal };
+CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
+}  // namespace internal
+// A number takes part as in the operators of arrays: x == 0.1 compares in the dtype of x if that is a floating one.
+#define CATENA_COMPARISON(op, name)                                            \
+  template <class E>                                                           \
+  requires(std::is_arithmetic_v<E>) Mask operator op(const Variable& a, E b) { \
+    return internal::compared(internal::Comparison::name, a.data(), b);        \
+  }                                                                            \
+  template <class E>                                                           \
+  requires(std::is_arithmetic_v<E>) Mask operator op(E a, const Variable& b) { \
+    return internal::compared(internal::Comparison::name, a, b.data());        \
+  }
+CATENA_COMPARISON(==, equal)
+CATENA_COMPARISON(!=, not_equal)
+CATENA_COMPARISON(<, less)
+CATENA_COMPARISON(<=, less_equal)
+CATENA_COMPARISON(>, greater)
+CATENA_COMPARISON(>=, greater_equal)
+#undef CATENA_COMPARISON
 
 // Returns a Variable as it is, and an array as a root that gets no gradient.
 inline Variable as_variable(const Variable& x) { return x; }

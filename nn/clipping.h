@@ -51,8 +51,8 @@ template <class P> double clip_grad_norm_(const P& of, double max_norm, const Cl
 }
 // PyTorch's name of clip_grad_value.
 template <class P> void clip_grad_value_(const P& of, double clip_value) { clip_grad_value(of, clip_value); }
-// The data of parameters in one vector, in their order, and back. ValueError for an empty list, a parameter without
-// data, and a vector of another length, before anything is changed.
+// Copies the data of the parameters into one vector, in their order, and back. ValueError for a parameter without data,
+// for an empty list of parameters to be copied, and for a vector of another length; nothing is changed then.
 CATENA_EXPORT Array parameters_to_vector(const Variables& params);
 CATENA_EXPORT void vector_to_parameters(const Array& vector, const Variables& params);
 }  // namespace utils

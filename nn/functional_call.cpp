@@ -7,6 +7,7 @@
 #include <catena/autograd/vmap.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_parameters.h>
+#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
@@ -18,6 +19,8 @@ namespace {
 constexpr const char* kOp = "functional_call";
 
 using internal::PathParameter;
+
+constinit thread_local int replacements = 0;  // calls in progress on this thread
 
 std::pair<Parameter*, Variable> replacement(const PathParameter& place, const Variable& by) {
   check<catena::TypeError>(by && by.data(), kOp, "the variable for ", place.path, " is null");
@@ -36,6 +39,7 @@ internal::OtherParameters::OtherParameters(Link& link, const Variables& paramete
                     parameters.size(), " variables are given");
   for (std::size_t i = 0; i < places.size(); ++i) list_.push_back(replacement(places[i], parameters[i]));
   exchange();
+  ++replacements;
 }
 
 internal::OtherParameters::OtherParameters(Link& link, const std::vector<NamedParam>& parameters) {
@@ -51,9 +55,15 @@ internal::OtherParameters::OtherParameters(Link& link, const std::vector<NamedPa
     list_.push_back(replacement(*at, given.param));
   }
   exchange();
+  ++replacements;
 }
 
-internal::OtherParameters::~OtherParameters() { exchange(); }
+internal::OtherParameters::~OtherParameters() {
+  exchange();
+  --replacements;
+}
+
+bool internal::are_parameters_replaced() noexcept { return replacements > 0; }
 
 void internal::OtherParameters::exchange() noexcept {
   for (auto& [place, variable] : list_) std::swap(static_cast<Variable&>(*place), variable);

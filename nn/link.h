@@ -273,13 +273,14 @@ class CATENA_EXPORT Link {
   void eval() = delete;                   // const auto scope = autograd::train_mode(false);
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
-  // The class of the object is not known here.
+  // The class Link has no function that copies an object of a derived class.
   void copy() const = delete;  // Net other = model; or nn::copy(model), which shares the arrays
   // Members are listed, so that copies of the object have members of their own.
   template <class L>
   void register_module(const std::string&, L&&) = delete;  // NN_MEMBERS(l1) Variable operator()(Variable x)
-  // Has hook(link, args, output) called after the calls of this link, or hook(link, args) before them; where they run
-  // is said in link_hook.h. `args` are Variables; `output` is a Variable, or Variables for a hook that takes them.
+  // Adds a function that is called after each call of this link, as hook(link, args, output), or before it, as
+  // hook(link, args). link_hook.h describes the order of hooks. `args` are Variables; `output` is a Variable, or
+  // Variables for a hook that takes them.
   //   auto handle = model.l1.register_forward_hook([](auto& link, const auto& args, const auto& y) { ... });
   template <class F> LinkHookHandle register_forward_hook(F hook) {
     return add_hook_function(
@@ -294,6 +295,8 @@ class CATENA_EXPORT Link {
         false);
   }
   template <class F> LinkHookHandle register_forward_pre_hook(F hook) {
+    static_assert(std::is_void_v<std::invoke_result_t<F&, Link&, const Variables&>>,
+                  "a forward pre-hook returns nothing: it does not replace the arguments");
     return add_hook_function(
         [hook = std::move(hook)](Link& link, const Variables& args, const Variables&) mutable { hook(link, args); },
         true);

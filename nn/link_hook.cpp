@@ -99,7 +99,9 @@ LinkHookHandle Link::add_hook_function(internal::LinkHookFunction hook, bool bef
   return LinkHookHandle(added);
 }
 
-void LinkHookHandle::remove() { static_cast<FunctionHook&>(*hook_).remove(); }
+void LinkHookHandle::remove() {
+  if (hook_) static_cast<FunctionHook&>(*hook_).remove();  // null: the handle was moved
+}
 
 LinkHookScope LinkHook::scope() { return LinkHookScope(*this); }
 

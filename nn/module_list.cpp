@@ -40,10 +40,10 @@ void ModuleList::extend(std::initializer_list<Element> elements) {
 }
 
 void ModuleList::extend(const ModuleList& more) {
-  const std::vector<internal::AnyLink> copies = more.links_;  // `more` may be this list
-  for (const internal::AnyLink& link : copies) {
+  std::vector<internal::AnyLink> copies = more.links_;  // `more` may be this list
+  for (internal::AnyLink& link : copies) {
     Element element;
-    element.link = link;
+    element.link = std::move(link);
     element.is_given = true;
     append(std::move(element));
   }

@@ -4,7 +4,7 @@
 # Sets up, builds and runs every test; the output ends with ctest's summary. For example:
 #   bash tests/run.sh                            all tests that need no GPU
 #   bash tests/run.sh --quick                    all but <entry>.cuda, kernels compiled as C++, where <entry>.ptx has the same cases
-#   bash tests/run.sh --sample                   of what other entries show in another way a sample, which is another one every day
+#   bash tests/run.sh --sample                   all, but only a part of the tests that repeat others, another part every day
 #   bash tests/run.sh --device cuda              all tests, on cuda:0 where a test can choose
 #   bash tests/run.sh --preset asan-ubsan        the same under the sanitizers
 #   bash tests/run.sh -R ndarray/ -V             those whose name matches, with their output
@@ -38,19 +38,22 @@ case "$device" in
   cuda) left_out=() ;;
   *) echo "tests/run.sh: --device $device: cpu or cuda" >&2; exit 2 ;;
 esac
+case "${CATENA_TEST_SAMPLE:-0}" in
+  *[!0-9]*) echo "tests/run.sh: CATENA_TEST_SAMPLE=$CATENA_TEST_SAMPLE is not a number" >&2; exit 2 ;;
+esac
 if [ "$quick" = yes ]; then left_out+=(repeated); fi
 # A value made for another machine halves the speed of matrix products.
 unset OPENBLAS_CORETYPE
 
 bash cmake/build.sh "$preset"
 
-# Of the entries repeated_<k> a sample has one k; tests read the number, too.
+# A sample has the entries of one label repeated_<k>; tests read the number, too.
 if [ -n "${CATENA_TEST_SAMPLE:-}" ]; then
   export CATENA_TEST_SAMPLE
   echo "tests/run.sh: sample $CATENA_TEST_SAMPLE (CATENA_TEST_SAMPLE=$CATENA_TEST_SAMPLE takes the same)"
   parts=$(ctest --test-dir "build/$preset" --print-labels | grep -c '^ *repeated_[0-9]' || true)
   for ((k = 0; k < parts; ++k)); do
-    if [ "$k" -ne $((CATENA_TEST_SAMPLE % parts)) ]; then left_out+=("repeated_$k"); fi
+    if [ "$k" -ne $((10#$CATENA_TEST_SAMPLE % parts)) ]; then left_out+=("repeated_$k"); fi
   done
   left_out+=(repeated_locale)
 fi

@@ -1,5 +1,5 @@
-# cmake -DROOT=<sources> -DWORK=<scratch folder> -P scripts_test.cmake: what cmake/build.sh and tests/run.sh call, by programs in the place of
-# cmake and ctest that print their arguments and fail when they are to.
+# cmake -DROOT=<sources> -DWORK=<scratch folder> -P scripts_test.cmake: the calls of cmake/build.sh and tests/run.sh. Programs in the place of
+# cmake and ctest print their arguments; FAIL_WITH is the status of a build.
 cmake_minimum_required(VERSION 3.22)
 
 file(REMOVE_RECURSE "${WORK}")
@@ -36,9 +36,12 @@ build(0 "cmake --preset debug\ncmake --build build/debug -j 3 --target one two\n
 build(0 "cmake --preset release --log-level=VERBOSE\ncmake --build build/release -j 3 --verbose --target one\n" CATENA_VERBOSE=1 -- release one)
 build(7 "memory was short: CATENA_BUILD_JOBS=1" FAIL_WITH=7 -- release)
 
-# (Of a preset without a folder, whose files nobody writes.) All that needs no GPU; without what is repeated; a sample, which is that of the number given, or of the day.
+# The preset `none` has no folder. The calls: everything that needs no GPU; without the repeated entries; the sample of a number; that of the day.
 run_tests(0 "sample none: ctest --test-dir build/none [^\n]* -LE \\^\\(gpu\\)\\$\n" -- --preset none)
 run_tests(0 "sample none: ctest [^\n]* -LE \\^\\(gpu[|]repeated\\)\\$ -R nn/" -- --preset none --quick -R nn/)
 run_tests(0 "sample 20785: ctest [^\n]* -LE \\^\\(gpu[|]repeated_0[|]repeated_2[|]repeated_locale\\)\\$" CATENA_TEST_SAMPLE=20785 -- --preset none --sample)
 run_tests(0 "sample [0-9]+: ctest [^\n]* -LE \\^\\(repeated_[0-2][|]repeated_[0-2][|]repeated_locale\\)\\$" -- --preset none --sample --device cuda)
+foreach(wrong -3 day)
+  run_tests(2 "CATENA_TEST_SAMPLE=${wrong} is not a number" CATENA_TEST_SAMPLE=${wrong} -- --preset none)
+endforeach()
 message(STATUS "cmake/build.sh and tests/run.sh call what they should")

@@ -113,7 +113,7 @@ void Optimizer::round_fp32_params() {
 
 void Optimizer::serialize_fp32_param(Serializer& s, Slot& slot) {
   if (!is_in_fp32(slot)) return;
-  if (!s.is_writer() && !slot.fp32_param && s.contains("fp32_param")) {  // it is frozen, or was updated elsewhere
+  if (!s.is_writer() && !slot.fp32_param && s.contains("fp32_param")) {  // frozen, or updated by another rank
     refresh_fp32_param(slot);
     s.on_rollback([this, path = slot.param.path] {
       for (Slot& known : slots_)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <iosfwd>
 #include <optional>
@@ -84,8 +85,8 @@ class CATENA_EXPORT Optimizer {
   Optimizer& operator=(const Optimizer&) = delete;
 
   // An lvalue is borrowed and must outlive the optimizer; an rvalue is owned. Resets states, hooks and counters.
-  // ValueError for a link without parameters. Returns the optimizer; a class of optimizers.h returns an object in
-  // Chainer's expression: auto optimizer = training::Adam().setup(model).
+  // ValueError for a link without parameters. Returns the optimizer. setup() of a temporary one of optimizers.h returns
+  // an object, for Chainer's expression: auto optimizer = training::Adam().setup(model).
   Optimizer& setup(Link& target) &;
   template <class L, class = std::enable_if_t<std::is_base_of_v<Link, L> && !std::is_lvalue_reference_v<L>>>
   Optimizer& setup(L&& target) & {
@@ -194,7 +195,8 @@ class CATENA_EXPORT Optimizer {
   // that of the optimizer. Later parameters that the group selects join it. All parameters are still updated in one
   // launch. RuntimeError before setup, which forgets the groups. ValueError for a group that selects by nothing, for a
   // name with a slash, and if the optimizer has no groups (LBFGS). KeyError for unknown hyperparameters, a name that is
-  // in use, and a group that no parameter belongs to. An optimizer of a list of parameters takes others, too.
+  // in use, and a group that no parameter belongs to. If setup() was called with a list of parameters, other parameters
+  // of the group join the list.
   ParamGroup add_param_group(ParamGroupOptions options);
   // The groups in the order in which they were added. Without groups: one that stands for the optimizer itself, and has
   // all parameters and the optimizer's values.
@@ -263,8 +265,9 @@ class CATENA_EXPORT Optimizer {
   void accumulate_grads(std::span<const Array> grads);
 
  protected:
-  // Takes the rule and the hyperparameters of an optimizer whose setup() was not called.
-  Optimizer(Optimizer&& o) : rule_(o.rule_), hyper_(o.hyper_) {}
+  // With the rule and the hyperparameters of another optimizer, without its target and states. It is no move
+  // constructor, because derived classes would then have one as well.
+  Optimizer(const Optimizer& o, std::nullptr_t) : rule_(o.rule_), hyper_(o.hyper_) {}
   // For rules without a kernel: fills the states of one parameter, in the order of rule().states. Default: arrays like
   // the parameter, filled with State::initial. Any shapes and dtypes are possible.
   virtual void init_state(const Variable& param, std::span<Array> states);

@@ -178,14 +178,21 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
   check<KeyError>(!in_use(options.name), "add_param_group", "there is a group named ", options.name, " already");
   const std::vector<Variable> all = target().params();
   auto* const list = dynamic_cast<internal::ListedParameters*>(target_);
-  for (const Variable& p : options.params) {
-    const bool is_known = std::any_of(all.begin(), all.end(), [&](const Variable& known) { return known.is_same(p); });
-    check<KeyError>(is_known || (list != nullptr && p), "add_param_group", "a parameter ", p ? p.name() : "(null)",
+  const auto is_known = [&](const Variable& p) {
+    return std::any_of(all.begin(), all.end(), [&](const Variable& known) { return known.is_same(p); });
+  };
+  for (const Variable& p : options.params)
+    check<KeyError>(is_known(p) || (list != nullptr && p), "add_param_group", "a parameter ", p ? p.name() : "(null)",
                     " of the group ", options.name,
                     " is not in the target; setup() takes a model, or a list of parameters, that has all of them");
-    if (!is_known) list->append(p);
+  try {
+    for (const Variable& p : options.params)
+      if (!is_known(p)) list->append(p);
+    return ParamGroup(add_group(std::move(options), false));
+  } catch (...) {
+    if (list != nullptr) list->shorten(all.size());
+    throw;
   }
-  return ParamGroup(add_group(std::move(options), false));
 } catch (...) {
   catena::rethrow_standard("add_param_group");
 }

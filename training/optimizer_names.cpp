@@ -1,10 +1,13 @@
 // Members of Optimizer by PyTorch's names, and its text.
 #include <algorithm>
+#include <optional>
 #include <ostream>
+#include <vector>
 
 #include <catena/kernels/base/text.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/training/optimizer.h>
+#include <catena/training/optimizer_parts.h>
 #include <catena/training/schedules.h>
 
 namespace training {
@@ -35,7 +38,13 @@ std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer) {
 
 namespace {
 constexpr std::string_view kHyper = "hyper/", kGroups = "hyper/groups/";
+
+// "hyper/lr" and "hyper/groups/0/lr". The key of a state of a link named "hyper" has another number of parts.
+bool is_hyper(std::string_view key) {
+  const auto slashes = std::count(key.begin(), key.end(), '/');
+  return key.starts_with(kGroups) ? slashes == 3 : key.starts_with(kHyper) && slashes == 1;
 }
+}  // namespace
 
 nn::StateDict Optimizer::state_dict() {
   nn::StateDict state = nn::state_dict(*this);
@@ -52,17 +61,24 @@ nn::StateDict Optimizer::state_dict() {
 }
 
 nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) {
-  nn::StateDict states = state;
-  std::erase_if(states, [](const auto& entry) { return entry.first.starts_with(kHyper); });
-  const nn::LoadReport report = nn::load_state_dict(*this, states);
   const std::vector<std::string> names = hyper_names();
   const auto load = [&](const std::string& key, auto& value) {
     if (const auto stored = state.find(key); stored != state.end()) value = autograd::item(stored->second).to<double>();
   };
-  for (std::size_t i = 0; i < names.size(); ++i) load(catena::concat(kHyper, names[i]), hyper_[i]);
-  for (const auto& group : groups_)
+  std::vector<double> hyper = hyper_;
+  for (std::size_t i = 0; i < names.size(); ++i) load(catena::concat(kHyper, names[i]), hyper[i]);
+  std::vector<std::vector<std::optional<double>>> of_groups;
+  for (const auto& group : groups_) {
+    of_groups.push_back(group->values);
     for (std::size_t i = 0; i < names.size() && !group->is_rule; ++i)
-      load(catena::concat(kGroups, group->name(), "/", names[i]), group->values[i]);
+      load(catena::concat(kGroups, group->name(), "/", names[i]), of_groups.back()[i]);
+  }
+  nn::StateDict states = state;
+  std::erase_if(states, [](const auto& entry) { return is_hyper(entry.first); });
+  const nn::LoadReport report = nn::load_state_dict(*this, states);
+  // Nothing fails from here on: the lists keep their lengths.
+  hyper_ = hyper;
+  for (std::size_t k = 0; k < of_groups.size(); ++k) groups_[k]->values = of_groups[k];
   return report;
 }
 

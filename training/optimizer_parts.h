@@ -33,6 +33,7 @@ class ListedParameters : public nn::Link {
       if (known.is_same(param)) return;
     static_cast<Variable&>(params_.emplace_back()) = param;
   }
+  void shorten(std::size_t size) { params_.resize(size); }  // to the first ones
 
  private:
   void visit_declared(nn::MemberVisitor& visitor) override {

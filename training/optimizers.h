@@ -40,17 +40,17 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   Class(Link& target, N... values) requires(sizeof...(N) > 0) : Class(target, Options{double(values)...}) {}          \
   template <internal::ParameterList P, internal::Number... N>                                                         \
   Class(const P& params, N... values) requires(sizeof...(N) > 0) : Class(params, Options{double(values)...}) {}
-// With these, Chainer's expression: auto optimizer = Adam().setup(model), an object with the hyperparameters of the
-// temporary one.
-#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                  \
-  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                   \
-  using Optimizer::setup;                                                                     \
-  Class setup(Link& target)&& { return Class(std::move(*this), target); }                     \
-  Class setup(const Variables& params)&& { return Class(std::move(*this), params); }          \
-                                                                                              \
- private:                                                                                     \
-  template <class T> Class(Class&& o, T& target) : Optimizer(std::move(o)) { setup(target); } \
-                                                                                              \
+// The constructors, and setup() of a temporary optimizer, which returns an optimizer with its hyperparameters, for
+// Chainer's expression: auto optimizer = Adam().setup(model).
+#define CATENA_OPTIMIZER_CONSTRUCTORS(Class)                                                \
+  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                 \
+  using Optimizer::setup;                                                                   \
+  Class setup(Link& target)&& { return Class(std::move(*this), target); }                   \
+  Class setup(const Variables& params)&& { return Class(std::move(*this), params); }        \
+                                                                                            \
+ private:                                                                                   \
+  template <class T> Class(Class&& o, T& target) : Optimizer(o, nullptr) { setup(target); } \
+                                                                                            \
  public:
 // The same from PyTorch's options. They are templates, because a list such as {.eps = 1e-6} that suits both kinds of
 // options is then one of Options.
@@ -408,7 +408,7 @@ struct CATENA_EXPORT Muon : Optimizer {
 };
 
 // ---- PyTorch's names, defaults and order of hyperparameters ----
-// AdaGrad.
+// AdaGrad with them.
 struct CATENA_EXPORT Adagrad : AdaGrad {
   struct Options {
     double lr = 0.01, eps = 1e-10;

@@ -127,7 +127,7 @@ Variable norm(const Variable& x, const NormOrder& ord, const std::type_identity_
   return norm(x, NormOptions{.ord = ord, .axis = axis, .keepdims = keepdims});
 }
 inline Variable norm(const Variable& x, const NormOrder& ord, const NormOptions& options) {
-  return norm(x, NormOptions{.ord = ord, .axis = options.axis, .keepdims = options.keepdims});
+  return norm(x, NormOptions{.ord = ord, .axis = options.axes(), .keepdims = options.keeps()});
 }
 // The norm of all elements as one vector, or of the vectors along any number of axes: the orders of vectors above,
 // where "fro" is 2 and so is an absent one. The member x.norm() is this function.

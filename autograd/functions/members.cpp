@@ -53,19 +53,25 @@ Variable Extremes::indices() const {
                                       greatest_ ? "max" : "min", ", so there are no positions");
   return position(of_, axis_, keepdims_, greatest_);
 }
-Extremes Variable::max(const ExtremumOptions& o) const { return {*this, o.axis, o.keepdims, true}; }
-Extremes Variable::min(const ExtremumOptions& o) const { return {*this, o.axis, o.keepdims, false}; }
+Extremes Variable::max(const ExtremumOptions& o) const { return {*this, o.value(), o.keeps(), true}; }
+Extremes Variable::min(const ExtremumOptions& o) const { return {*this, o.value(), o.keeps(), false}; }
 
 Variable Variable::norm(const NormOptions& o) const { return vector_norm(*this, o); }
 Variable Variable::norm(const catena::NormOrder& p, const NormOptions& o) const {
-  catena::check<catena::ValueError>(o.ord.absent(), "norm", "the order is given twice");
-  return norm(NormOptions{.ord = p, .axis = o.axis, .keepdims = o.keepdims});
+  catena::check<catena::ValueError>(o.order().absent(), "norm", "the order is given twice");
+  return norm(NormOptions{.ord = p, .axis = o.axes(), .keepdims = o.keeps()});
 }
 Variable Variable::contiguous() const { return present().is_c_contiguous() ? *this : clone(); }
 
-#define CATENA_COMPARISON(op, kernel)                                  \
-  Mask operator op(const Variable& a, const Variable& b) {             \
-    return Mask(apply(catena::kernels::kernel, {a.data(), b.data()})); \
+Mask internal::compared(Comparison how, const Operand& a, const Operand& b) {
+  const catena::KernelDef* const kernels[] = {&catena::kernels::equal,   &catena::kernels::not_equal,
+                                              &catena::kernels::less,    &catena::kernels::less_equal,
+                                              &catena::kernels::greater, &catena::kernels::greater_equal};
+  return Mask(apply(*kernels[int(how)], {a, b}));
+}
+#define CATENA_COMPARISON(op, name)                                            \
+  Mask operator op(const Variable& a, const Variable& b) {                     \
+    return internal::compared(internal::Comparison::name, a.data(), b.data()); \
   }
 CATENA_COMPARISON(==, equal)
 CATENA_COMPARISON(!=, not_equal)
@@ -92,16 +98,16 @@ Variable Variable::dot(const Variable& other) const {
   return autograd::sum(*this * other);
 }
 Variable Variable::argmax(std::optional<int> axis) const { return autograd::argmax(*this, axis); }
-Variable Variable::argmax(const ExtremumOptions& o) const { return position(*this, o.axis, o.keepdims, true); }
+Variable Variable::argmax(const ExtremumOptions& o) const { return position(*this, o.value(), o.keeps(), true); }
 Variable Variable::argmin(std::optional<int> axis) const { return autograd::argmin(*this, axis); }
-Variable Variable::argmin(const ExtremumOptions& o) const { return position(*this, o.axis, o.keepdims, false); }
+Variable Variable::argmin(const ExtremumOptions& o) const { return position(*this, o.value(), o.keeps(), false); }
 Variable Variable::cumsum(std::optional<int> axis) const { return autograd::cumsum(*this, axis); }
 Variable Variable::cumprod(std::optional<int> axis) const { return autograd::cumprod(*this, axis); }
 Sorted Variable::sort(int axis, bool descending) const { return autograd::sort(*this, axis, descending); }
 Variable Variable::argsort(int axis, bool descending) const { return autograd::argsort(*this, axis, descending); }
-Sorted Variable::sort(const SortOptions& o) const { return sort(o.axis, o.descending); }
+Sorted Variable::sort(const SortOptions& o) const { return sort(o.value(), o.descending); }
 Sorted Variable::topk(std::int64_t k, int axis, bool largest) const { return autograd::topk(*this, k, axis, largest); }
-Sorted Variable::topk(std::int64_t k, const TopKOptions& o) const { return topk(k, o.axis, o.largest); }
+Sorted Variable::topk(std::int64_t k, const TopKOptions& o) const { return topk(k, o.value(), o.largest); }
 
 Variable Variable::gather(int axis, const Variable& index) const { return autograd::gather(*this, axis, index); }
 Variable Variable::scatter(int axis, const Variable& index, const Variable& src) const {
@@ -172,11 +178,11 @@ Variables Variable::split(const std::vector<std::int64_t>& lengths, int axis) co
   return autograd::split(*this, lengths, axis);
 }
 Variables Variable::unbind(int axis) const { return autograd::unbind(*this, axis); }
-Variables Variable::chunk(std::int64_t chunks, const AxisOption& o) const { return chunk(chunks, o.axis.value_or(0)); }
-Variables Variable::split(std::int64_t length, const AxisOption& o) const { return split(length, o.axis.value_or(0)); }
+Variables Variable::chunk(std::int64_t chunks, const AxisOption& o) const { return chunk(chunks, o.value_or(0)); }
+Variables Variable::split(std::int64_t length, const AxisOption& o) const { return split(length, o.value_or(0)); }
 Variables Variable::split(const std::vector<std::int64_t>& lengths, const AxisOption& o) const {
-  return split(lengths, o.axis.value_or(0));
+  return split(lengths, o.value_or(0));
 }
-Variables Variable::unbind(const AxisOption& o) const { return unbind(o.axis.value_or(0)); }
+Variables Variable::unbind(const AxisOption& o) const { return unbind(o.value_or(0)); }
 
 }  // namespace autograd

@@ -299,20 +299,20 @@ Variable average(const Variable& x, const Axes& axes, const Variable& weights, b
 }
 
 Variable var(const Variable& x, const Axes& axes, const VarianceOptions& o) {
-  const Axes& over = only_axes("var", axes, o.axis);
-  const Variable y = var(x, over, o.keepdims);
-  return o.correction == 0 ? y : y * correction(x, y, o.correction);
+  const Axes& over = only_axes("var", axes, o.axes());
+  const Variable y = var(x, over, o.keeps());
+  return o.subtracted() == 0 ? y : y * correction(x, y, o.subtracted());
 }
 Variable std(const Variable& x, const Axes& axes, const VarianceOptions& o) {
-  const Axes& over = only_axes("std", axes, o.axis);
-  const Variable y = std(x, over, o.keepdims);
-  return o.correction == 0 ? y : y * std::sqrt(correction(x, y, o.correction));
+  const Axes& over = only_axes("std", axes, o.axes());
+  const Variable y = std(x, over, o.keeps());
+  return o.subtracted() == 0 ? y : y * std::sqrt(correction(x, y, o.subtracted()));
 }
 
-#define CATENA_WITH_OPTIONS(name)                                                               \
-  Variable Variable::name(const ReductionOptions& o) const { return name(o.axis, o.keepdims); } \
-  Variable Variable::name(const Axes& axes, const ReductionOptions& o) const {                  \
-    return name(only_axes(#name, axes, o.axis), o.keepdims);                                    \
+#define CATENA_WITH_OPTIONS(name)                                                                \
+  Variable Variable::name(const ReductionOptions& o) const { return name(o.axes(), o.keeps()); } \
+  Variable Variable::name(const Axes& axes, const ReductionOptions& o) const {                   \
+    return name(only_axes(#name, axes, o.axes()), o.keeps());                                    \
   }
 CATENA_WITH_OPTIONS(sum)
 CATENA_WITH_OPTIONS(mean)

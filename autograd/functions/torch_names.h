@@ -10,12 +10,12 @@ namespace autograd {
 
 // concat along the axis 0 unless another one is given.
 inline Variable cat(const Variables& xs, int dim = 0) { return concat(xs, dim); }
-inline Variable cat(const Variables& xs, const AxisOption& o) { return concat(xs, o.axis.value_or(0)); }
-inline Variable concat(const Variables& xs, const AxisOption& o) { return concat(xs, o.axis.value_or(1)); }
-inline Variable stack(const Variables& xs, const AxisOption& o) { return stack(xs, o.axis.value_or(0)); }
-inline Variables separate(const Variable& x, const AxisOption& o) { return separate(x, o.axis.value_or(0)); }
+inline Variable cat(const Variables& xs, const AxisOption& o) { return concat(xs, o.value_or(0)); }
+inline Variable concat(const Variables& xs, const AxisOption& o) { return concat(xs, o.value_or(1)); }
+inline Variable stack(const Variables& xs, const AxisOption& o) { return stack(xs, o.value_or(0)); }
+inline Variables separate(const Variable& x, const AxisOption& o) { return separate(x, o.value_or(0)); }
 inline Variables split_axis(const Variable& x, const Sections& indices_or_sections, const AxisOption& o) {
-  return split_axis(x, indices_or_sections, o.axis.value_or(0));
+  return split_axis(x, indices_or_sections, o.value_or(0));
 }
 inline Variables unbind(const Variable& x, const AxisOption& o) { return x.unbind(o); }
 inline Variables chunk(const Variable& x, std::int64_t chunks, const AxisOption& o) { return x.chunk(chunks, o); }

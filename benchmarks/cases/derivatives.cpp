@@ -95,7 +95,7 @@ Ready group_norm(const Parameters& p) {
       p, {{{p.at("batch"), c, size, size}, -3, 3}, {{c}, 0.5, 1.5}, {{c}}},
       [groups = int(p.at("groups"))](const Variables& x) { return nn::group_normalization(x[0], groups, x[1], x[2]); });
 }
-// A group has two elements at least: PyTorch refuses an only one.
+// A group has at least two elements: PyTorch refuses groups of one element.
 Parameters images_in_groups(Draw& draw) {
   const std::int64_t groups = draw.one_of({1, 2, 4, 8, 32}), channels = groups * draw.length(1, 64);
   const std::int64_t size = draw.length(channels > groups ? 1 : 2, 56),

@@ -52,8 +52,8 @@ template <class Net, bool by_rules> Ready per_example(const Parameters& p) {
 const Parameters mlp{{"batch", 64}, {"units", 256}, {"sets", 2}}, tiny_mlp{{"batch", 3}, {"units", 5}};
 const Parameters cnn{{"batch", 64}, {"sets", 2}}, tiny_cnn{{"batch", 2}};
 
-// The gradients of all examples have `most` elements.
 Parameters batches(Draw& draw) { return {{"batch", draw.length(1, 256)}, {"sets", 1}}; }
+// `most`: so many examples have gradients of 2^26 elements, or of the limit of a draw.
 Parameters batches_and_units(Draw& draw) {
   const std::int64_t units = draw.length(16, 1024), most = draw.at_most(1 << 26) / (units * (784 + units));
   return {{"batch", draw.length(1, most < 1 ? 1 : most < 256 ? most : 256)}, {"units", units}, {"sets", 1}};

@@ -149,5 +149,5 @@ def same(ours, theirs):
     """Whether fingerprints agree: sizes exactly, values within the rounding errors of float32 sums in another order, and NaN with NaN."""
     if len(ours) != len(theirs) or ours[0] != theirs[0] or ours[-1] != theirs[-1]:
         return False
-    far = 0 if math.isnan(ours[1]) else 2e-3 * abs(ours[1])
+    far = 2e-3 * abs(ours[1]) if math.isfinite(ours[1]) else 0
     return all(math.isclose(a, b, rel_tol=2e-3, abs_tol=far) or math.isnan(a) and math.isnan(b) for a, b in zip(ours[1:-1], theirs[1:-1]))

@@ -72,8 +72,8 @@ template <class T> std::int64_t first_length(std::int64_t n) {
   const bool is_smooth = !has_large_factor(n);
   return is_smooth || (n1 >= kFftLanes<T> / 2 && prime_factors(n).back() <= kLargestRader) ? n1 : 1;
 }
-// True for a length whose divisors do not fill the lanes. Shorter ones are transformed beside other rows, which takes
-// the same time for one row as for all lanes, so only if Rader's algorithm needs no longer convolution.
+// True for a length whose divisors do not fill the lanes. Rows up to kLargestRaderRow are transformed beside other rows
+// instead, if Rader's algorithm needs no longer convolution: one row takes as much time there as all lanes.
 template <class T> bool uses_convolution(std::int64_t n) {
   if (!has_large_factor(n) || first_length<T>(n) != 1 || 2 * n <= kLeastLongFft) return false;
   return n > kLargestRaderRow || has_large_factor(prime_factors(n).back() - 1);

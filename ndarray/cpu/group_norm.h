@@ -14,7 +14,7 @@ using catena::ArrayHeader;
 // x, gy, y and gx have one floating dtype; gamma, beta and their gradients (G * C), center and scale (N, G, 1, 1) have
 // that of the computation. All are C-contiguous. Results do not depend on the number of threads.
 
-// True if channels have enough positions, and there are any.
+// True for an array that is not empty and whose channels have enough positions.
 CATENA_EXPORT bool takes_group_norm(const ArrayHeader& x);
 // Writes y, center and scale; see layer_norm_fwd.
 CATENA_EXPORT void group_norm(const ArrayHeader& x, const ArrayHeader& gamma, const ArrayHeader& beta, double eps,

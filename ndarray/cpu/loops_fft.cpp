@@ -1,8 +1,7 @@
-// The loops of Fourier transforms; fft.h describes the algorithm. All of them process whole groups of lanes, which the
-// compiler keeps in vector registers.
+// The loops around the stages of Fourier transforms (loops_fft_stages.cpp); fft.h describes the algorithm. All of them
+// process whole groups of lanes, which the compiler keeps in vector registers.
 #include <algorithm>
 #include <cstring>
-#include <utility>
 
 #include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/fft.h>

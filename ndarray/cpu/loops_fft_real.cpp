@@ -1,9 +1,9 @@
 // Transforms of real numbers of an odd length, and to real numbers. The results k and n - k are conjugates, so that one
-// half is computed. (Of an even length, pairs of real numbers are transformed as complex ones.)
+// half is computed. (Rows of an even length are transformed as half as many complex numbers.)
 //
-// A stage of the odd radix p makes of n = p m real numbers m real ones, whose transform has the results p t, and the
-// numbers of (p - 1) / 2 complex transforms of length m with the results k + p t, of which n - k - p t are the
-// conjugates (Sorensen et al., Real-valued fast Fourier transform algorithms, 1987).
+// From n = p m real numbers, a stage of the odd radix p makes m real numbers, whose transform has the results p t, and,
+// for each k from 1 to (p - 1) / 2, m complex numbers, whose transform has the results k + p t; the results n - k - p t
+// are their conjugates (Sorensen et al., Real-valued fast Fourier transform algorithms, 1987).
 #include <algorithm>
 #include <type_traits>
 #include <utility>
@@ -17,8 +17,8 @@ namespace {
 
 template <class T> using Stage = typename FftStages<T>::Stage;
 
-// `fixed` is the radix, or 0 for any. x: radix * m numbers; `zero`: the m real ones; complex number j of transform k -
-// 1 is at [pairs j + k - 1] of `to`.
+// `fixed` is the radix, or 0 for any. x: radix * m numbers; `zero`: the m real ones. Complex number j for k is at
+// [pairs j + k - 1] of `to`.
 template <int fixed, class T>
 CATENA_INLINE void real_stage(const Stage<T>& of, const T* x, std::int64_t m, T* zero, Parts<T> to) {
   constexpr int lanes = kFftLanes<T>, most = (fixed != 0 ? fixed : kLargestFftFactor) / 2 + 1;
@@ -45,7 +45,7 @@ CATENA_INLINE void real_stage(const Stage<T>& of, const T* x, std::int64_t m, T*
     }
   }
 }
-// The reverse, times the radix, of the inverse transforms.
+// The reverse, times the radix: the last step of an inverse transform. `from` has the inverse transforms.
 template <int fixed, class T>
 CATENA_INLINE void inverse_real_stage(const Stage<T>& of, const T* zero, Parts<T> from, std::int64_t m, T* x) {
   constexpr int lanes = kFftLanes<T>, most = (fixed != 0 ? fixed : kLargestFftFactor) / 2 + 1;
@@ -130,7 +130,7 @@ CATENA_INLINE void forward_rows(const FftStages<T>& stages, const T* in, T* out,
   const std::int64_t n = stages.n;
   RealRows<T> rest(n, scratch);
   rows_to_lanes(in, n, rows, rest.x);
-  // Number f of a transform whose numbers are every `step`-th one of the whole transform.
+  // Writes number f of a transform whose numbers are every `step`-th one of the whole transform.
   const auto put = [&](std::int64_t f, std::int64_t length, std::int64_t step, const Wide<T>& v)
       __attribute__((always_inline)) {
     const bool conjugate = 2 * f > length;
@@ -174,6 +174,7 @@ CATENA_INLINE void inverse_rows(const FftStages<T>& stages, const T* in, T* out,
   RealRows<T> rest(n, scratch);
   rows_to_lanes(in, n + 1, rows, rest.packed);
   std::fill_n(rest.packed + lanes, lanes, T(0));
+  // Reads number f of such a transform.
   const auto get = [&](std::int64_t f, std::int64_t length, std::int64_t step, Parts<T> to, std::int64_t at)
       __attribute__((always_inline)) {
     const bool conjugate = 2 * f > length;

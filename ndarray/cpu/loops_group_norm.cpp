@@ -166,7 +166,7 @@ CATENA_MULTIARCH void write_channels(const ChannelGroup<T>& g, const T* beta, co
 }
 
 // ---- gradients ----------------------------------------------------------------------------------
-// layer_norm_ggamma and gy.
+// The terms of the gradients of gamma (layer_norm_ggamma) and beta (gy).
 template <class T> struct Shares {
   const T *x, *gy;
   T origin, center, scale;

@@ -1,7 +1,7 @@
 // The product of two sparse matrices in host memory, row by row (Gustavson, Two fast algorithms for sparse matrices,
 // 1978): the entries of a row of the result are summed in an array with one element per column. Threads calculate parts
-// of the rows, in the memory of the result: of a large one the entries are counted first, of a small one there is
-// memory for as many entries as there are products, and the parts are moved together afterwards.
+// of the rows, in the memory of the result. The entries of a large result are counted first. A small result has memory
+// for as many entries as there are products; its parts are moved together afterwards.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -20,7 +20,7 @@ namespace {
 
 // Products of entries that a thread takes at least.
 constexpr std::int64_t kGrain = 1 << 14;
-// Products of which all may be entries of their own before these are counted.
+// The most entries for which there is memory without counting them first.
 constexpr std::int64_t kUncounted = 1 << 23;
 
 template <class T, class I> struct Operand {

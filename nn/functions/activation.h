@@ -130,7 +130,8 @@ CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, 
 // F.softmax without dim for those ranks. The scores of attention (B, H, L, L) and other features in the last axis need
 // -1.
 struct SoftmaxOptions {
-  int axis = 1, dim = axis;            // one of the two; dim is PyTorch's name
+  int axis = 1;
+  std::optional<int> dim = {};         // PyTorch's name of axis
   std::optional<bool> use_cudnn = {};  // see CudnnOptions
 };
 //   softmax(x)  softmax(x, 2)  softmax(x, {.axis = 2})
@@ -148,12 +149,12 @@ CATENA_EXPORT Variable log_softmax(const Variable& x, const SoftmaxOptions& opti
 inline constexpr SoftmaxFunction<internal::softmax> softmax;
 inline constexpr SoftmaxFunction<internal::log_softmax> log_softmax;
 CATENA_EXPORT Variable softmin(const Variable& x, int axis = 1);  // softmax(-x)
-inline Variable softmin(const Variable& x, const AxisOption& o) { return softmin(x, o.axis.value_or(1)); }
+inline Variable softmin(const Variable& x, const AxisOption& o) { return softmin(x, o.value_or(1)); }
 // The point of the simplex (elements of at least 0 whose sum along the axis is 1) that is nearest to x: max(x - t, 0)
 // with the t for which the sum is 1 (Martins and Astudillo 2016). Small elements become 0. TypeError for x that is not
 // floating, IndexError for an axis that x does not have.
 CATENA_EXPORT Variable sparsemax(const Variable& x, int axis = 1);
-inline Variable sparsemax(const Variable& x, const AxisOption& o) { return sparsemax(x, o.axis.value_or(1)); }
+inline Variable sparsemax(const Variable& x, const AxisOption& o) { return sparsemax(x, o.value_or(1)); }
 
 }  // namespace nn
 
@@ -168,11 +169,11 @@ template <class F> Variable with_vectors(const F& f, const Variable& x, int axis
 }  // namespace internal
 inline Variable relu_member(const Variable& x) { return nn::relu(x); }
 inline Variable softmax_member(const Variable& x, int axis = 1) { return internal::with_vectors(nn::softmax, x, axis); }
-inline Variable softmax_member(const Variable& x, const AxisOption& o) { return softmax_member(x, o.axis.value_or(1)); }
+inline Variable softmax_member(const Variable& x, const AxisOption& o) { return softmax_member(x, o.value_or(1)); }
 inline Variable log_softmax_member(const Variable& x, int axis = 1) {
   return internal::with_vectors(nn::log_softmax, x, axis);
 }
 inline Variable log_softmax_member(const Variable& x, const AxisOption& o) {
-  return log_softmax_member(x, o.axis.value_or(1));
+  return log_softmax_member(x, o.value_or(1));
 }
 }  // namespace autograd

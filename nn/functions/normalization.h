@@ -141,8 +141,8 @@ CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const aut
 struct NormalizeOptions {
   [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
   double p = 2;
-  autograd::Axes dim = 1, axis = dim;
-  double eps = 1e-12;  // the least divisor
+  autograd::Axes dim = {}, axis = {};  // one of the two; default: 1
+  double eps = 1e-12;                  // the least divisor
 };
 // PyTorch's form, normalize(x, {.p = 2, .dim = 1}): x / max(|x|_p, eps), where the norm is that of Variable::norm and a
 // norm below eps has no gradient.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 
 #include <catena/nn/functions/loss.h>
@@ -53,6 +54,7 @@ struct SmoothL1LossOptions {
   double beta = 1;
 };
 CATENA_EXPORT Variable smooth_l1_loss(const Variable& x, const Variable& t, const SmoothL1LossOptions& options = {});
+
 // A loss with its options, as PyTorch's modules: CrossEntropyLoss criterion({.label_smoothing = 0.1}); criterion(y, t).
 template <class O, Variable (*loss)(const Variable&, const Variable&, const O&)> struct LossModule {
   explicit LossModule(O o = {}) : options(std::move(o)) {}
@@ -64,9 +66,10 @@ using CrossEntropyLoss = LossModule<CrossEntropyOptions, cross_entropy>;
 using SmoothL1Loss = LossModule<SmoothL1LossOptions, smooth_l1_loss>;
 
 struct KLDivOptions {
-  // The mean over all elements; "batchmean" (the divergence): by the length of axis 0; "sum"; "no", PyTorch's "none".
-  std::string reduce = "mean", reduction = reduce;  // one of the two; reduction is PyTorch's name
-  bool log_target = false;                          // p are logarithms
+  // The mean over all elements; "batchmean" (the divergence): by the length of axis 0; "sum"; "no".
+  std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
+  bool log_target = false;                    // p are logarithms
 };
 // p (log p - log_q), 0 where p is 0: the divergence of q from p. Equal shapes.
 CATENA_EXPORT Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& options = {});

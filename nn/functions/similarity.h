@@ -3,6 +3,7 @@
 // integers.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include <catena/nn/functions/loss.h>
@@ -15,11 +16,11 @@ namespace nn {
 CATENA_EXPORT Variable cosine_similarity(const Variable& x, const Variable& y, int axis = 1, double eps = 1e-8);
 struct CosineSimilarityOptions {
   [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
-  int dim = 1, axis = dim;
+  std::optional<int> dim = {}, axis = {};  // one of the two; default: 1
   double eps = 1e-8;
 };
 inline Variable cosine_similarity(const Variable& x, const Variable& y, const CosineSimilarityOptions& o) {
-  return cosine_similarity(x, y, o.axis, o.eps);
+  return cosine_similarity(x, y, o.axis ? *o.axis : o.dim.value_or(1), o.eps);
 }
 struct PairwiseDistanceOptions {
   double p = 2;  // positive; infinity for the greatest difference (ValueError)

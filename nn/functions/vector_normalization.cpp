@@ -51,7 +51,9 @@ Variable normalize(const Variable& given, const NormalizeOptions& o) {
   internal::check_inputs("NormalizeL2", "x", {given}, internal::expect_alike);
   if (given.size() == 0) return identity(given);
   const Variable x = wide(given);
-  return narrowed(x / clip(x.norm({.ord = o.p, .axis = o.axis, .keepdims = true}), o.eps, {}), given.dtype());
+  const autograd::Axes& named = autograd::internal::given_axes(o.axis, o.dim);
+  const autograd::Axes axis = named.given() ? named : autograd::Axes(1);
+  return narrowed(x / clip(x.norm({.ord = o.p, .axis = axis, .keepdims = true}), o.eps, {}), given.dtype());
 }
 
 }  // namespace nn

@@ -53,15 +53,16 @@ void Convolution2D::refer_handles() {
 }
 
 Variable Convolution2D::operator()(const Variable& x) {
+  // Before the hooks, which may put another variable in the place of W.
+  if (!internal::are_parameters_replaced() && (!weight.is_same(W) || !bias.is_same(internal::handle_of(b))))
+    refer_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
       internal::check_ndim(x, 4);
       W.initialize({out_channels, grouped(kFirstCall, "in_channels", x.shape(1), geometry.groups), ksize.y, ksize.x});
     }
-    const Variable offset = handle_of(b);
-    if (!weight.is_same(W) || !bias.is_same(offset)) refer_handles();
-    return called(convolution_2d(x, internal::weight_of(*this, W), offset, geometry));
+    return called(convolution_2d(x, internal::weight_of(*this, W), handle_of(b), geometry));
   } catch (...) {
     internal::rethrow_at(*this, "Convolution2D", filter_detail(x, W, 1, geometry.groups));
   }

@@ -68,6 +68,9 @@ void check_flattening(const Variable& x, int out) {
 }  // namespace
 
 Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) {
+  // Before the hooks, which may put another variable in the place of W.
+  if (!internal::are_parameters_replaced() && (!weight.is_same(W) || !bias.is_same(internal::handle_of(b))))
+    refer_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
@@ -76,7 +79,6 @@ Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) 
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
     }
     const Variable offset = internal::handle_of(b);
-    if (!weight.is_same(W) || !bias.is_same(offset)) refer_handles();
     if (internal::is_quantized(W))
       return called(quantized_linear(x, W, internal::scale_of(*this), offset, kept_of_call));
     return called(linear(x, W, offset, kept_of_call));

@@ -1,6 +1,5 @@
 #include <catena/nn/links/per_example_grads.h>
 
-#include <algorithm>
 #include <cmath>
 #include <string_view>
 

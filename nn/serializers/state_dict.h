@@ -23,7 +23,8 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
  public:
   using std::map<std::string, autograd::Array>::map;
   std::map<std::string, std::string> texts;
-  // The entries under "name/", without it: one state of those that were saved together. KeyError if there are none.
+  // The entries whose keys begin with "name/", under the rest of their keys: one of several states in a file.
+  // KeyError if there are none.
   StateDict below(const std::string& name) const;
   // The key with this name in PyTorch, "fc2/b" for "fc2.bias"; the name itself if it is a key or no entry has that
   // name. The functions below take either name.
@@ -33,7 +34,8 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
   bool contains(const std::string& name) const { return map::contains(key_of(name)); }
   autograd::Array& at(const std::string& name) { return map::at(key_of(name)); }
   const autograd::Array& at(const std::string& name) const { return map::at(key_of(name)); }
-  // The entry of a key: an array, or, of a name of several, the state of these. An assignment sets an array.
+  // The entry of a key: its array (null if there is none), or, as a StateDict, below(key). An assignment sets the
+  // array. This object must outlive the entry.
   class CATENA_EXPORT Entry;
   Entry operator[](const std::string& key);
 };
@@ -51,7 +53,7 @@ class CATENA_EXPORT StateDict::Entry : public autograd::Array {
   std::string key_;
 };
 
-// An array or a state dict for save() of several under names.
+// A part that save() writes under a name: an array, a number or a state dict.
 class CATENA_EXPORT NamedState {
  public:
   NamedState(StateDict state) : state_(std::move(state)) {}

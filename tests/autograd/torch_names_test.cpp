@@ -106,6 +106,7 @@ BOOST_AUTO_TEST_CASE(comparisons) {
   BOOST_TEST(bits(x >= y) == "0110");
   BOOST_TEST(bits(x == 2) == "0100");
   BOOST_TEST(bits(2 < x) == "0010");
+  BOOST_TEST(bits(Variable(array<double>({0.1}, {1})) == 0.1) == "1");  // the number is no float32
   BOOST_TEST(bits(x.eq(y)) == "0100");
   BOOST_TEST(bits(x == y.data()) == "0100");
   BOOST_TEST(bits(Variable(zeros({0})) == 1) == "");
@@ -157,6 +158,9 @@ BOOST_AUTO_TEST_CASE(an_axis_by_its_name) {
   BOOST_TEST(cat({a, b}).shape() == (Shape{4, 3}));
   BOOST_TEST(cat({a, b}, 1).shape() == (Shape{2, 6}));
   BOOST_TEST(cat({a, b}, {.dim = 1}).shape() == (Shape{2, 6}));
+  AxisOption assigned;
+  assigned.dim = 1;
+  BOOST_TEST(cat({a, b}, assigned).shape() == (Shape{2, 6}));
   BOOST_TEST(concat({a, b}, {.axis = 0}).shape() == (Shape{4, 3}));
   BOOST_TEST(stack({a, b}, {.dim = 2}).shape() == (Shape{2, 3, 2}));
   BOOST_TEST(separate(a, {.axis = 1}).size() == 3u);

@@ -1,4 +1,4 @@
-// What the scenes of training_spellings_2.tsv and training_spellings_3.tsv share.
+// The members that the scenes of training_spellings_2.tsv to training_spellings_5.tsv have in common.
 #pragma once
 
 #include <cmath>

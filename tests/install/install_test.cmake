@@ -116,7 +116,7 @@ if(links LESS 5)
   message(FATAL_ERROR "the installed documents have only ${links} links")
 endif()
 
-# Without a warning, in the headers of Catena as well. (The packages are used with -O3.)
+# The consumer is compiled without a warning, also of the headers of Catena. (install/packages compiles it with -O3.)
 run("configuring the consumer" ${CMAKE_COMMAND} -S "${CONSUMER}" -B "${WORK}/consumer" -G "${GENERATOR}" "-DCMAKE_CXX_COMPILER=${CXX}"
   "-DCMAKE_PREFIX_PATH=${WORK}/moved" "-DCOMPONENTS=${COMPONENTS}" "-DVERSION=${VERSION}" -DCMAKE_FIND_USE_PACKAGE_REGISTRY=OFF
   -DCMAKE_BUILD_TYPE=Debug -DCMAKE_NO_SYSTEM_FROM_IMPORTED=ON "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wconversion -Wsign-conversion -Werror")
@@ -146,7 +146,8 @@ if(COMPONENTS MATCHES "training")
     "-DCMAKE_PROJECT_catena_examples_INCLUDE=${CMAKE_CURRENT_LIST_DIR}/share_headers.cmake")
   file(GLOB sources RELATIVE "${folder}" "${folder}/*/*.cpp")
   list(SORT sources)
-  # What a copy lacks, all of them lack: a sample (tests/run.sh) has every third, and the build has compiled the others from the same sources.
+  # A file that the copy lacks fails all examples, so a sample (tests/run.sh) compiles every third one; the build has compiled all of them from
+  # the same sources.
   if(NOT "$ENV{CATENA_TEST_SAMPLE}" STREQUAL "")
     math(EXPR rest "$ENV{CATENA_TEST_SAMPLE} % 3")
     set(sampled "")

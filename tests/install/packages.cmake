@@ -20,7 +20,7 @@ macro(make_packages)
   else()
     set(folder "${WORK}/packages")
     file(REMOVE_RECURSE "${folder}")
-    # What they hold does not depend on how it is compressed; gzip takes less time than xz, the default.
+    # Their contents do not depend on the compression; gzip takes less time than xz, the default.
     run("making the packages" cpack --config "${BUILD}/CPackConfig.cmake" -D CPACK_DEBIAN_COMPRESSION_TYPE=gzip -B "${folder}")
   endif()
   string(REGEX MATCH "^[0-9]+[.][0-9]+" minor "${VERSION}")

@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(modes) {
         const nd::DeviceScope device_scope(on_host ? nd::cpu_device : device);
         const nd::Stream stream;
         const nd::StreamScope stream_scope(stream);
-        const auto backprop = bits & 1 ? autograd::no_backprop_mode() : autograd::force_backprop_mode();
+        const auto backprop = autograd::using_config("enable_backprop", (bits & 1) == 0);
         const auto train = autograd::train_mode((bits & 2) != 0);
         const auto checks = autograd::type_check_mode((bits & 4) != 0);
         std::this_thread::yield();

@@ -89,7 +89,7 @@ void check_every_length() {
   for (const std::int64_t n : {592, 976, 1328, 107}) lengths.push_back(n);
   if (cpu_is_current()) {  // rows that are transformed beside others, or not
     for (const std::int64_t n : {349, 951, 1034}) lengths.push_back(n);
-    // Odd ones, whose real transforms are stages of real numbers, also before one of a large prime, or pairs of
+    // Odd lengths: real transforms are stages of real numbers, also before a stage of a large prime, or pairs of
     // columns.
     for (const std::int64_t n : {105, 111, 117, 185, 231, 253, 297, 323, 693, 713, 741, 899, 999}) lengths.push_back(n);
   }
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_division_of_work) {
     }
 }
 
-// Real transforms, too, and no row shows in another one, whatever its numbers are.
+// Nor do real transforms depend on it; and no row, whatever its numbers are, has an effect on another one.
 BOOST_AUTO_TEST_CASE(real_rows_do_not_depend_on_other_rows) {
   const nd::cuda::OwnTransforms own;
   const auto bits = [](const Array& a) { return a.to_host().copy().view(Dtype::uint32).to_vector<std::uint32_t>(); };

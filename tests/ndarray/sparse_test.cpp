@@ -461,8 +461,8 @@ BOOST_AUTO_TEST_CASE(products_of_all_widths) {
   }
 }
 
-// A result with so many columns that the entries of a row lie far apart.
-// As many products as there are entries to be counted first, or memory for all of them; many or none of one place.
+// The entries of the first result are counted before there is memory for them. The other results have memory for all
+// products, of which many, or almost none, are added to one entry.
 BOOST_AUTO_TEST_CASE(products_of_many_entries) {
   const auto matrix = [](std::int64_t n, std::int64_t per_row, std::int64_t columns) {
     const nd::Array rows = nd::repeat(nd::arange(n), per_row), values = nd::random::randint(1, 9, {n * per_row});
@@ -495,6 +495,7 @@ BOOST_AUTO_TEST_CASE(products_of_many_entries) {
     }
 }
 
+// A result with so many columns that the entries of a row lie far apart.
 BOOST_AUTO_TEST_CASE(product_with_many_columns) {
   const std::int64_t n = 1000003;
   const nd::Array column = nd::arange(300) * 999983 % n, row = nd::arange(300) % 5;

@@ -56,7 +56,7 @@ Results by_formula(const Array& x_given, int groups, const Line& gamma, const Li
   return r;
 }
 
-// Errors relative to the largest element, or to what a sum of `terms` numbers of both signs has lost on the way.
+// Errors relative to the largest element, or to the rounding error of a sum of `terms` numbers of both signs.
 void check_close(const char* name, const Array& got, const Line& expected, double tolerance, double terms = 1) {
   const Line a = to_vector<double>(got);
   BOOST_REQUIRE(a.size() == expected.size());
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(they_take_channels_of_many_positions) {
 
 BOOST_AUTO_TEST_CASE(shapes_and_dtypes) {
   for (const Layout& l : kLayouts) {
-    // The interpreter of PTX takes minutes for the others, and there are no kernels for groups.
+    // The interpreter of PTX takes minutes for larger arrays, and its backend has no kernels for groups.
     if (kernels() == nullptr && catena::size_of(l.shape) > 1000) continue;
     for (const Dtype t : {Dtype::float64, Dtype::float32, Dtype::float16, Dtype::bfloat16}) check(l.shape, l.groups, t);
     for (const Dtype t : {Dtype::float16, Dtype::bfloat16}) check(l.shape, l.groups, t, true);

@@ -1,7 +1,9 @@
 // PyTorch's containers of layers, calls of links whose class is not known, and its functions of modules and of hooks.
 #include <catena/nn/module_list.h>
 
+#include <catena/nn/functional_call.h>
 #include <catena/nn/link_hook.h>
+#include <catena/nn/link_hooks/spectral_normalization.h>
 #include <catena/nn/links.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -188,8 +190,16 @@ BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   later(Variable(floats({1, 2, 3}, {1, 3})));
   BOOST_TEST(later.weight.shape() == (Shape{2, 3}));
   BOOST_TEST(later.params().size() == 2u);
-  later.W =
-      nn::Parameter(floats({1, 2, 3, 4, 5, 6}, {2, 3}));  // another variable: the handle follows with the next call
+  // Another variable: the handle follows with the next call.
+  later.W = nn::Parameter(floats({1, 2, 3, 4, 5, 6}, {2, 3}));
+  later(Variable(floats({1, 2, 3}, {1, 3})));
+  BOOST_TEST(later.weight.is_same(later.W));
+  // Variables that stand in the place of parameters during one call are not followed.
+  const Variables others{Variable(floats({1, 1, 1, 1, 1, 1}, {2, 3})), Variable(floats({0, 0}, {2}))};
+  CHECK_VALUES(nn::functional_call(later, others, Variable(floats({1, 2, 3}, {1, 3}))), {6, 6});
+  BOOST_TEST(later.weight.is_same(later.W));
+  BOOST_TEST(later.bias.is_same(*later.b));
+  later.add_hook(nn::link_hooks::SpectralNormalization());
   later(Variable(floats({1, 2, 3}, {1, 3})));
   BOOST_TEST(later.weight.is_same(later.W));
   static_assert(!std::is_assignable_v<decltype(later.weight)&, const Variable&>);

@@ -66,7 +66,13 @@ BOOST_AUTO_TEST_CASE(reductions_by_their_names_in_pytorch) {
   BOOST_TEST(nn::kl_div(log_q, p, {.reduction = "batchmean"}).item() == divergence, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(nn::kl_div(log_q, p, {.reduction = "mean"}).item() == divergence / 2, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(nn::kl_div(log_q, p, {.reduction = "none"}).shape() == (Shape{1, 2}));
+  nn::KLDivOptions of_sum;
+  of_sum.reduce = "sum";
+  BOOST_TEST(nn::kl_div(log_q, p, of_sum).item() == divergence, boost::test_tools::tolerance(1e-6));
   BOOST_TEST(of(nn::softmax(x, {.dim = 0})) == of(nn::softmax(x, 0)), each);
+  nn::SoftmaxOptions along_0;
+  along_0.axis = 0;
+  BOOST_TEST(of(nn::softmax(x, along_0)) == of(nn::softmax(x, 0)), each);
   BOOST_TEST(of(nn::log_softmax(x, {.dim = 0})) == of(nn::log_softmax(x, {.axis = 0})), each);
 }
 

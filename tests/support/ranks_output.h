@@ -1,4 +1,4 @@
-// What the programs of ranks print.
+// Output of the programs of ranks.
 #pragma once
 
 #include <cstdio>

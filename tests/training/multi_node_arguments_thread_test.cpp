@@ -1,5 +1,5 @@
-// Arguments that are wrong on one rank only, such as an array on another device: all ranks throw, and are in step
-// afterwards, in place of waiting for the rank until their time limit.
+// Arguments that are wrong on one rank only, such as an array on another device: all ranks throw and are in step
+// afterwards. None of them waits for the others until its time limit.
 #include <catena/tests/support/multi_node.h>
 #include <catena/tests/support/rank_threads.h>
 #include <catena/training/multi_node/batch_normalization.h>
@@ -96,6 +96,15 @@ BOOST_AUTO_TEST_CASE(normalization) {
                    multi_node_batch_normalization(x(), on(kCpu, is_wrong ? 4 : 2), on(kCpu), comm);
                  }),
                  "Actual: 4 != 2");
+  const auto given = [](bool is_wrong) { return is_wrong ? Variable() : on(kCpu); };
+  check_messages(messages_of([&](const Comm& comm, bool is_wrong) {
+                   multi_node_batch_normalization(x(), given(is_wrong), on(kCpu), comm);
+                 }),
+                 "MultiNodeBatchNormalization: gamma is null");
+  check_messages(messages_of([&](const Comm& comm, bool is_wrong) {
+                   multi_node_batch_normalization(is_wrong ? Variable() : x(), on(kCpu), on(kCpu), comm);
+                 }),
+                 "MultiNodeBatchNormalization: x is null");
   if (!has_cuda()) return;
   check_messages(messages_of([&](const Comm& comm, bool is_wrong) {
                    multi_node_batch_normalization(x(), on(kCpu), on(is_wrong ? kCuda : kCpu), comm);

@@ -1,7 +1,6 @@
 // Forms in which users of PyTorch and Chainer write optimizers, schedulers, loaders and reports.
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/serializers/state_dict.h>
@@ -103,10 +102,10 @@ BOOST_AUTO_TEST_CASE(checkpoints_of_several_states) {
   Adam adam(model, 0.5), second(other, 0.25);
   give_grads(model, 1);
   adam.update();
-  const std::string file = (std::filesystem::temp_directory_path() / "catena_checkpoint.npz").string();
+  const TemporaryFolder folder("checkpoints");
+  const std::string file = folder / "checkpoint.npz";
   nn::save({{"model", model.state_dict()}, {"optimizer", adam.state_dict()}, {"epoch", 3}}, file);
   nn::StateDict checkpoint = nn::load(file);
-  std::filesystem::remove(file);
   other.load_state_dict(checkpoint["model"]);
   second.load_state_dict(checkpoint["optimizer"]);
   BOOST_TEST(of(other.W) == of(model.W), each);
@@ -178,6 +177,11 @@ BOOST_AUTO_TEST_CASE(observed_values_and_keys_of_logs) {
   const LogReportOptions options{.keys = {"main/loss"}};
   BOOST_TEST(options.keys.value() == (std::vector<std::string>{"main/loss"}), each);
   BOOST_TEST(!LogReportOptions{}.keys.has_value());
+  const std::vector<std::string> two{"main/loss", "main/accuracy"};
+  const LogReportOptions by_list{.keys = {"main/loss", "main/accuracy"}}, by_vector{.keys = two},
+      nested{.keys = {{"main/loss", "main/accuracy"}}}, of_strings{.keys = {{two[0], two[1]}}};
+  for (const LogReportOptions* o : {&by_list, &by_vector, &nested, &of_strings})
+    BOOST_TEST(o->keys.value() == two, each);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

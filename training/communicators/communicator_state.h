@@ -41,8 +41,9 @@ struct CATENA_EXPORT CommunicatorAccess {
   // A second communicator of all ranks, for agreements and values that travel between the hosts: without NCCL.
   static catena::Shared<Communicator> split_on_hosts(const Communicator& communicator);
   // Runs check(), which throws for arguments that this rank cannot pass on, before a collective call. If it throws, the
-  // other ranks, which are in the agreement of that call, get a ValueError with the message and this rank. With
-  // `dummy`, whose sums are not collective, is_sum = true tells nobody. `op`: what the message lacks.
+  // other ranks, which are in the agreement of that call, get a ValueError with the message and this rank. `is_sum`:
+  // the call is a sum, which is not collective with "dummy", so that the other ranks get no error. `op`: the name of
+  // the function, for messages of check() that lack it.
   template <class F>
   static void check_arguments(const Communicator& communicator, const F& check, bool is_sum = false,
                               std::string_view op = {}) {

@@ -230,7 +230,7 @@ void fill_missing(Gradients& gradients, const std::vector<std::string>& of_ranks
   }
 }
 
-// A gradient that stayed behind when the parameter got another array. Empty: none.
+// Returns the error of a gradient that is not as its parameter, which has got another array since. Empty: none.
 std::string gradient_problem(std::string_view call, const NamedParam& p) {
   const Array data = p.param.data(), g = p.param.grad();
   if (!g || (g.dtype() == data.dtype() && g.shape() == data.shape() && g.device() == data.device())) return {};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -23,8 +24,20 @@ using LogReductions = std::vector<std::pair<std::string, LogReduction>>;
 
 // Keys of observed values; none: all of them.
 struct LogKeys : std::optional<std::vector<std::string>> {
+ private:
+  // In {{"a", "b"}}, a std::string would take the two pointers for the ends of one text.
+  struct Key {
+    Key(const char* t) : text(t) {}
+    Key(const std::string& t) : text(t) {}
+    Key(std::string_view t) : text(t) {}
+    std::string_view text;
+  };
+
+ public:
   using optional::optional;
-  LogKeys(std::initializer_list<std::string> keys) : optional(std::in_place, keys) {}
+  LogKeys(std::initializer_list<Key> keys) : optional(std::in_place) {
+    for (const Key& k : keys) (*this)->emplace_back(k.text);
+  }
 };
 
 struct IntervalLogOptions {

@@ -5,8 +5,6 @@
 
 namespace training {
 
-namespace {}  // namespace
-
 // Notes the borders between the parts of an update.
 class ProfileReport::Clock final : public autograd::FunctionHook {
  public:

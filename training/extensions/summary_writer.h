@@ -42,7 +42,8 @@ class CATENA_EXPORT SummaryWriter {
   }
   // An image as for datasets::write_image: (H, W), (1, H, W) or (3, H, W), values 0 to 255.
   void add_image(std::string_view tag, const Array& image, std::int64_t step);
-  void flush() noexcept {}  // PyTorch's names: every call has written whole records, and the destructor closes the file
+  // PyTorch's names, without effect: every call has written whole records, and the destructor closes the file.
+  void flush() noexcept {}
   void close() noexcept {}
   void add_text(std::string_view tag, std::string_view text, std::int64_t step);
   const std::string& path() const noexcept { return path_; }  // of the event file

@@ -191,10 +191,12 @@ Variable multi_node_batch_normalization(const Variable& x, const Variable& gamma
   internal::CommunicatorAccess::check_arguments(
       *comm,
       [&] {
-        for (const Variable* v : {&gamma, &beta})
-          if (x && *v && x.data() && v->data())
-            catena::check<catena::ValueError>(v->device() == x.device(), kMultiNodeNormalization, "x is on ",
-                                              x.device(), ", ", v == &gamma ? "gamma" : "beta", " on ", v->device());
+        for (const Variable* v : {&x, &gamma, &beta}) {
+          const char* const name = v == &x ? "x" : v == &gamma ? "gamma" : "beta";
+          catena::check<catena::TypeError>(*v && v->data(), kMultiNodeNormalization, name, " is null");
+          catena::check<catena::ValueError>(v->device() == x.device(), kMultiNodeNormalization, "x is on ", x.device(),
+                                            ", ", name, " on ", v->device());
+        }
       },
       true);
   return autograd::apply_node<MultiNodeNormalization>({x, gamma, beta}, comm, options)[0];

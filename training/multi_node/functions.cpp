@@ -349,7 +349,7 @@ void check_list(const char* op, const Variables& xs) {
     check<catena::ValueError>(present(op, x).device() == xs[0].device(), op, "an array is on ", x.device(),
                               ", the first one is on ", xs[0].device(), "; the list must be on one device");
 }
-// For arguments of a collective call: the other ranks get what check() throws here.
+// Checks arguments of a collective call. If check() throws on this rank, the other ranks get an error with its message.
 template <class F> void check_here(const AnyCommunicator& comm, const F& check, bool is_sum = false) {
   internal::CommunicatorAccess::check_arguments(*comm, check, is_sum);
 }

@@ -77,7 +77,7 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 // allreduce_grad_dtype of the communicator. With "naive", the means are the same bits for every size of buckets.
 //
 // "pure_nccl" sums gradients of parameters on the GPU of its rank. A parameter on another device, or of another dtype
-// or shape than on rank 0, is a ValueError on all ranks, with the rank, the parameter and what it is on both.
+// or shape than on rank 0, is a ValueError on all ranks, with the rank, the parameter and the difference.
 //
 // If a backward pass or update(lossfun) throws on one rank, the others get a RuntimeError with its message from their
 // update; later updates are RuntimeErrors. The communication thread ends with the optimizer, which must not outlive the

@@ -72,6 +72,7 @@ void Round::pack(std::size_t b, const BucketPlan::Bucket& plan, int ranks, bool 
   for (const BucketPlan::Member& m : plan.members)
     pieces[is_sharded ? static_cast<std::size_t>(m.owner) : 0].push_back(gradient_of(m, plan.dtype, device, is_zero));
   Bucket& bucket = buckets[b];
+  bucket.sent.clear();  // packed again after an error
   for (std::vector<Array>& of : pieces) {
     of.push_back(numbers);
     bucket.sent.push_back(autograd::concatenate(of));

@@ -89,17 +89,17 @@ Variable norm(const Variable& x, const NormOptions& options) {
   internal::check_input_types("Norm", {x}, [](const type_check::TypeInfoTuple& in_types) {
     type_check::expect(in_types[0].dtype.kind() == 'f');
   });
-  return internal::computed_wide(x, [&](const Variable& wide) { return norm_of(wide, options); });
+  const NormOptions o{.ord = options.order(), .axis = options.axes(), .keepdims = options.keeps()};
+  return internal::computed_wide(x, [&](const Variable& wide) { return norm_of(wide, o); });
 }
 
 Variable vector_norm(const Variable& x, const NormOptions& o) {
   internal::check_input_types("Norm", {x}, [](const type_check::TypeInfoTuple& in_types) {
     type_check::expect(in_types[0].dtype.kind() == 'f');
   });
-  const bool is_root = o.ord.absent() || o.ord.name() == "fro";
-  return internal::computed_wide(x, [&](const Variable& wide) {
-    return norm_of_vectors(wide, is_root ? NormOrder(2) : o.ord, o.axis, o.keepdims);
-  });
+  const NormOrder order = o.order().absent() || o.order().name() == "fro" ? NormOrder(2) : o.order();
+  return internal::computed_wide(
+      x, [&](const Variable& wide) { return norm_of_vectors(wide, order, o.axes(), o.keeps()); });
 }
 
 Variable cdist(const Variable& x, const Variable& y, double p) {

@@ -121,7 +121,7 @@ Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyO
 
 Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& o) {
   internal::check_reduce("kl_div", o.reduce, {"mean", "batchmean", "sum", "no"});
-  const std::string reduce = o.reduction == "none" ? "no" : o.reduction;
+  const std::string given = o.reduction.value_or(o.reduce), reduce = given == "none" ? "no" : given;
   internal::check_reduce("kl_div", reduce, {"mean", "batchmean", "sum", "no"});
   internal::check_inputs("KLDiv", "log_q p", {log_q, p}, internal::expect_alike);
   const Variable q = wide(log_q), target = wide(p);
