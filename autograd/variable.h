@@ -36,7 +36,7 @@ class Variable;
 namespace internal {
 struct VariableNode;
 struct Access;
-struct optimizer_update_rule_of_param;
+struct ask_optimizer;
 struct call_requires_grad_ {
   call_requires_grad_(bool);
 };
@@ -140,8 +140,7 @@ class CATENA_EXPORT Variable {
   // that a function made, because only roots can be excluded.
   void set_requires_grad(bool requires_grad);
   // A variable has no reference to its optimizer. Compilers show this line or the type in their error messages.
-  internal::optimizer_update_rule_of_param update_rule() const =
-      delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
+  internal::ask_optimizer update_rule() const = delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
   const Variable& requires_grad_(bool requires_grad = true) const;
   const std::string& name() const;
   void set_name(const std::string& name);
