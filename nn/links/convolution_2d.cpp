@@ -4,6 +4,7 @@
 
 #include <catena/nn/functions/connection/geometry.h>
 #include <catena/nn/link_hook.h>
+#include <catena/nn/link_parameters.h>
 #include <catena/nn/links/filters.h>
 #include <catena/nn/links/quantized_weight.h>
 
@@ -53,7 +54,8 @@ void Convolution2D::refer_handles() {
 }
 
 Variable Convolution2D::operator()(const Variable& x) {
-  // Before the hooks, which may put another variable in the place of W.
+  // Handles keep the parameters while functional_call() or a hook, which runs from here on, puts other variables in
+  // their place.
   if (!internal::are_parameters_replaced() && (!weight.is_same(W) || !bias.is_same(internal::handle_of(b))))
     refer_handles();
   LinkCall called(*this, x);

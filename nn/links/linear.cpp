@@ -7,6 +7,7 @@
 #include <catena/kernels/base/warning.h>
 #include <catena/nn/functions/quantization.h>
 #include <catena/nn/link_hook.h>
+#include <catena/nn/link_parameters.h>
 #include <catena/nn/links/filters.h>
 #include <catena/nn/links/quantized_weight.h>
 
@@ -68,7 +69,8 @@ void check_flattening(const Variable& x, int out) {
 }  // namespace
 
 Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) {
-  // Before the hooks, which may put another variable in the place of W.
+  // Handles keep the parameters while functional_call() or a hook, which runs from here on, puts other variables in
+  // their place.
   if (!internal::are_parameters_replaced() && (!weight.is_same(W) || !bias.is_same(internal::handle_of(b))))
     refer_handles();
   LinkCall called(*this, x);

@@ -5,12 +5,6 @@
 
 namespace nn {
 
-namespace internal {
-// True while functional_call() computes on this thread with other variables in the place of parameters. Handles then
-// keep the parameters.
-CATENA_EXPORT bool are_parameters_replaced() noexcept;
-}  // namespace internal
-
 // A handle of a parameter of the same layer: for reading, and for functions that write into the parameter. To exchange
 // the parameter, assign to W or b; from the next call of the layer on, the handle refers to the new one. Compilers show
 // the lines about assignments in their error messages.
