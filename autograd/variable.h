@@ -355,7 +355,6 @@ namespace internal {
 enum class Comparison : unsigned char { equal, not_equal, less, less_equal, greater, greater_equal };
 CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
 }  // namespace internal
-// A number takes part as in the operators of arrays: x == 0.1 compares in the dtype of x if that is a floating one.
 #define CATENA_COMPARISON(op, name)                                            \
   template <class E>                                                           \
   requires(std::is_arithmetic_v<E>) Mask operator op(const Variable& a, E b) { \
@@ -365,6 +364,8 @@ CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
   requires(std::is_arithmetic_v<E>) Mask operator op(E a, const Variable& b) { \
     return internal::compared(internal::Comparison::name, a, b.data());        \
   }
+// Comparisons with a number, which takes part as in the operators of arrays: x == 0.1 compares in the dtype of x if
+// that is a floating one.
 CATENA_COMPARISON(==, equal)
 CATENA_COMPARISON(!=, not_equal)
 CATENA_COMPARISON(<, less)
