@@ -343,14 +343,16 @@ const Variable& present(const char* op, const Variable& x) {
   check<catena::TypeError>(x && x.data(), op, "the variable is null");
   return x;
 }
+void check_list(const char* op, const Variables& xs) {
+  for (const Variable& x : xs) present(op, x);
+  for (const Variable& x : xs)
+    check<catena::ValueError>(x.device() == xs[0].device(), op, "an array is on ", x.device(), ", the first one is on ",
+                              xs[0].device(), "; the list must be on one device");
+}
 // Checks the inputs of a collective call. If they are wrong on this rank, the other ranks get the same text.
 void check_inputs(const char* op, const AnyCommunicator& comm, const Variables& xs, bool is_sum = false) {
-  const auto check_all = [&] {
-    for (const Variable& x : xs)
-      check<catena::ValueError>(present(op, x).device() == xs[0].device(), op, "an array is on ", x.device(),
-                                ", the first one is on ", xs[0].device(), "; the list must be on one device");
-  };
-  internal::CommunicatorAccess::check_arguments(*comm, check_all, is_sum);
+  internal::CommunicatorAccess::check_arguments(
+      *comm, [&] { check_list(op, xs); }, is_sum);
 }
 Device device_of(const Variable& x) { return x ? x.device() : autograd::default_backend().default_device(); }
 
@@ -410,8 +412,8 @@ Variables alltoall(AnyCommunicator comm, const Variables& xs) {
   internal::CommunicatorAccess::check_arguments(*comm, [&] {
     check<catena::ValueError>(int(xs.size()) == comm->size(), "alltoall", "the list has ", xs.size(), " entries for ",
                               comm->size(), " ranks");
+    check_list("alltoall", xs);
   });
-  check_inputs("alltoall", comm, xs);
   return call<Alltoall>(xs, xs[0].device(), comm);
 }
 
