@@ -343,13 +343,8 @@ class CATENA_EXPORT Variable {
 
   // These compare the elements, as the operators of arrays do: (y.argmax(1) == t).sum(). is_same() compares handles: it
   // is true for two handles of one variable.
-#define CATENA_COMPARISON(op) friend CATENA_EXPORT Mask operator op(const Variable& a, const Variable& b);
-  CATENA_COMPARISON(==)
-  CATENA_COMPARISON(!=)
-  CATENA_COMPARISON(<)
-  CATENA_COMPARISON(<=)
-  CATENA_COMPARISON(>)
-  CATENA_COMPARISON(>=)
+#define CATENA_COMPARISON(op, name) friend CATENA_EXPORT Mask operator op(const Variable& a, const Variable& b);
+#include <catena/autograd/comparisons.inc>
 #undef CATENA_COMPARISON
   Mask eq(const Variable& other) const;
 
@@ -419,10 +414,15 @@ class CATENA_EXPORT Mask : public Array {
 };
 
 namespace internal {
-enum class Comparison : unsigned char { equal, not_equal, less, less_equal, greater, greater_equal };
+enum class Comparison : unsigned char {
+#define CATENA_COMPARISON(op, name) name,
+#include <catena/autograd/comparisons.inc>
+#undef CATENA_COMPARISON
+};
 CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
 }  // namespace internal
-// A number takes part as in the operators of arrays: x == 0.1 compares in the dtype of x if that is a floating one.
+// Comparisons with a number, which takes part as in the operators of arrays: x == 0.1 compares in the dtype of x if
+// that is a floating one.
 #define CATENA_COMPARISON(op, name)                                            \
   template <class E>                                                           \
   requires(std::is_arithmetic_v<E>) Mask operator op(const Variable& a, E b) { \
@@ -432,12 +432,7 @@ CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
   requires(std::is_arithmetic_v<E>) Mask operator op(E a, const Variable& b) { \
     return internal::compared(internal::Comparison::name, a, b.data());        \
   }
-CATENA_COMPARISON(==, equal)
-CATENA_COMPARISON(!=, not_equal)
-CATENA_COMPARISON(<, less)
-CATENA_COMPARISON(<=, less_equal)
-CATENA_COMPARISON(>, greater)
-CATENA_COMPARISON(>=, greater_equal)
+#include <catena/autograd/comparisons.inc>
 #undef CATENA_COMPARISON
 
 // Returns a Variable as it is, and an array as a root that gets no gradient.

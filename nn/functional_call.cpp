@@ -7,7 +7,6 @@
 #include <catena/autograd/vmap.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_parameters.h>
-#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 

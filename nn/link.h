@@ -132,7 +132,8 @@ class LinkRange {
 class CATENA_EXPORT LinkHookHandle {
  public:
   explicit LinkHookHandle(catena::Shared<LinkHook> hook) noexcept : hook_(std::move(hook)) {}
-  void remove();  // no further calls, for copies of the link neither; has no effect a second time
+  // Ends the calls, also those by copies of the link, and destroys the function. A second call has no effect.
+  void remove();
 
  private:
   catena::Shared<LinkHook> hook_;

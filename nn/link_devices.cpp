@@ -5,8 +5,7 @@
 namespace nn {
 
 Link& Link::to(std::string_view device) {
-  if (device == "cuda" || device == "@cupy") return to_gpu();
-  return to_device(catena::device_from_name("Link.to", device));
+  return to_device(catena::device_from_name("Link.to", device, autograd::default_backend().default_device()));
 }
 
 Link& Link::requires_grad_(bool requires_grad) {

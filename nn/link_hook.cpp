@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 namespace nn {
 
@@ -73,27 +74,49 @@ class FunctionHook : public LinkHook {
  public:
   FunctionHook(internal::LinkHookFunction hook, bool before)
       : name_("forward_hook_" + std::to_string(next_number.fetch_add(1, std::memory_order_relaxed))),
-        hook_(std::move(hook)),
+        function_(Function::make(std::move(hook))),
         before_(before) {}
   std::string name() const override { return name_; }
   void forward_preprocess(Link& link, const Variables& args) override {
-    if (before_ && !removed_) hook_(link, args, {});
+    if (before_) call(link, args, {});
   }
   void forward_postprocess(Link& link, const Variables& args, const Variables& outputs) override {
-    if (!before_ && !removed_) hook_(link, args, outputs);
+    if (!before_) call(link, args, outputs);
   }
-  void remove() noexcept { removed_ = true; }
+  bool is_removed() const { return !function(); }
+  // Destroys the function; if it is running, at its end.
+  void remove() {
+    Function removed;  // destroyed after the lock
+    const std::lock_guard lock(mutex_);
+    std::swap(removed, function_);
+  }
 
  private:
+  using Function = catena::Shared<internal::LinkHookFunction>;
+  Function function() const {
+    const std::lock_guard lock(mutex_);
+    return function_;
+  }
+  void call(Link& link, const Variables& args, const Variables& outputs) const {
+    if (const Function f = function()) (*f)(link, args, outputs);
+  }
+
   static inline std::atomic<std::uint64_t> next_number = 0;
   const std::string name_;
-  internal::LinkHookFunction hook_;
+  mutable std::mutex mutex_;
+  Function function_;
   const bool before_;
-  std::atomic<bool> removed_ = false;
 };
+
+bool is_removed(const LinkHook& hook) {
+  const auto* const of_function = dynamic_cast<const FunctionHook*>(&hook);
+  return of_function != nullptr && of_function->is_removed();
+}
 }  // namespace
 
 LinkHookHandle Link::add_hook_function(internal::LinkHookFunction hook, bool before) {
+  if (internal::hooks_of(*this) != nullptr)
+    std::erase_if(internal::editable_hooks(*this), [](const auto& h) { return is_removed(*h.second); });
   const auto added = catena::Shared<FunctionHook>::make(std::move(hook), before);
   add_hook(catena::Shared<LinkHook>(added));
   return LinkHookHandle(added);

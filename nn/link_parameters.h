@@ -14,5 +14,7 @@ struct PathParameter {
 };
 // In the order of Link::params().
 std::vector<PathParameter> parameters_of(const Link& l);
+// True while functional_call() computes on this thread with other variables in the place of parameters.
+bool are_parameters_replaced() noexcept;
 
 }  // namespace nn::internal

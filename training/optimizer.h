@@ -226,8 +226,9 @@ class CATENA_EXPORT Optimizer {
     update();
     return loss;
   }
-  // Copies of what serialize() stores and, as in PyTorch, of the hyperparameters ("hyper/lr"), in memory, and back: see
-  // nn/serializers/state_dict.h. A state without hyperparameters leaves them as they are.
+  // Copies of the entries of serialize(), in memory, and back: see nn/serializers/state_dict.h. As in PyTorch, all
+  // hyperparameters are stored ("hyper/lr"), also those of groups and of single parameters; below "hyper" are the keys
+  // of serialize_hyper(). A state without hyperparameters leaves them as they are.
   nn::StateDict state_dict();
   nn::LoadReport load_state_dict(const nn::StateDict& state);
 
@@ -356,7 +357,9 @@ class CATENA_EXPORT Optimizer {
   Slot& slot_of(std::string_view path);
   void add_stored_rules(const Serializer& s);
   void check_stored_groups(const Serializer& s) const;
-  void serialize_groups(Serializer& s);
+  void serialize_groups(Serializer& s, bool all);
+  void serialize_hyper(Serializer& s, bool all);  // `all`: stores also the values of the constructor
+  struct WithHyper;
   struct LossScaling;
   void seed_scaled(const Variable& loss);
   bool unscale_gradients();

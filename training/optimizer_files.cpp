@@ -25,6 +25,9 @@ void Optimizer::check_rule(const Serializer& s) const {
     const auto is_state = [&](const UpdateRule::State& state) { return name == state.name; };
     if (name == "t" || name == "fp32_param" || std::any_of(rule_.states.begin(), rule_.states.end(), is_state))
       continue;
+    // "hyper/lr" of state_dict(), if a parameter is named "hyper", too.
+    const auto is_hyper = [&](const UpdateRule::HyperParameter& h) { return name == h.name; };
+    if (path == "/hyper" && std::any_of(rule_.hyper.begin(), rule_.hyper.end(), is_hyper)) continue;
     if (std::none_of(slots_.begin(), slots_.end(), [&](const Slot& slot) { return slot.param.path == path; })) continue;
     if (first.empty()) first = path;
     if (path == first) others.push_back(name);
@@ -82,13 +85,15 @@ void Optimizer::serialize(Serializer& s) {
   if (exchange_) exchange_->serialize(s);
 }
 
-void Optimizer::serialize_hyper(Serializer& s) {
+void Optimizer::serialize_hyper(Serializer& s) { serialize_hyper(s, false); }
+
+void Optimizer::serialize_hyper(Serializer& s, bool all) {
   internal::restore_on_rollback(s, hyper_);
   for (std::size_t i = 0; i < hyper_.size(); ++i) {
     const UpdateRule::HyperParameter& given = rule_.hyper[i];
-    if (s.is_writer() ? hyper_[i] != given.value : s.contains(given.name)) s(given.name, hyper_[i]);
+    if (s.is_writer() ? all || hyper_[i] != given.value : s.contains(given.name)) s(given.name, hyper_[i]);
   }
-  serialize_groups(s);
+  serialize_groups(s, all);
 }
 
 }  // namespace training

@@ -186,8 +186,8 @@ ParamGroup Optimizer::add_param_group(ParamGroupOptions options) try {
                     " of the group ", options.name,
                     " is not in the target; setup() takes a model, or a list of parameters, that has all of them");
   try {
-    for (const Variable& p : options.params)
-      if (!is_known(p)) list->append(p);
+    if (list != nullptr)
+      for (const Variable& p : options.params) list->append(p);
     return ParamGroup(add_group(std::move(options), false));
   } catch (...) {
     if (list != nullptr) list->shorten(all.size());
@@ -291,7 +291,7 @@ void Optimizer::check_stored_groups(const Serializer& s) const {
   }
 }
 
-void Optimizer::serialize_groups(Serializer& s) {
+void Optimizer::serialize_groups(Serializer& s, bool all) {
   if (!s.is_writer()) {
     refresh_slots();
     add_stored_rules(s);
@@ -301,7 +301,8 @@ void Optimizer::serialize_groups(Serializer& s) {
     if (!s.is_writer()) s.on_rollback([group, before = group->values] { group->values = before; });
     for (std::size_t i = 0; i < hyper_.size(); ++i) {
       const std::string key = stored_prefix(*group) + rule_.hyper[i].name;
-      if (s.is_writer() ? group->values[i] == group->given[i] : !s.contains(key)) continue;
+      const bool is_to_be_written = group->values[i] != group->given[i] || (all && group->values[i]);
+      if (s.is_writer() ? !is_to_be_written : !s.contains(key)) continue;
       double value = group->values[i].value_or(0);
       s(key, value);
       group->values[i] = value;

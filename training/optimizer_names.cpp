@@ -1,13 +1,10 @@
 // Members of Optimizer by PyTorch's names, and its text.
 #include <algorithm>
-#include <optional>
 #include <ostream>
-#include <vector>
 
 #include <catena/kernels/base/text.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/training/optimizer.h>
-#include <catena/training/optimizer_parts.h>
 #include <catena/training/schedules.h>
 
 namespace training {
@@ -36,57 +33,22 @@ std::ostream& operator<<(std::ostream& out, const Optimizer& optimizer) {
   return out << (*before == '(' ? "()" : ")");
 }
 
-namespace {
-constexpr std::string_view kHyper = "hyper/", kGroups = "hyper/groups/";
-
-// "hyper/lr" and "hyper/groups/0/lr". The key of a state of a link named "hyper" has another number of parts.
-bool is_hyper(std::string_view key) {
-  const auto slashes = std::count(key.begin(), key.end(), '/');
-  return key.starts_with(kGroups) ? slashes == 3 : key.starts_with(kHyper) && slashes == 1;
-}
-}  // namespace
+// An optimizer and, below "hyper", all of its hyperparameters.
+struct Optimizer::WithHyper {
+  Optimizer& optimizer;
+  void serialize(Serializer& s) {
+    optimizer.serialize(s);
+    optimizer.serialize_hyper(*s["hyper"], true);
+  }
+};
 
 nn::StateDict Optimizer::state_dict() {
-  nn::StateDict state = nn::state_dict(*this);
-  const auto store = [&](const std::string& key, double value) {
-    state[key] = autograd::full({}, value, autograd::Dtype::float64, autograd::Device{});
-  };
-  const std::vector<std::string> names = hyper_names();
-  for (std::size_t i = 0; i < names.size(); ++i) store(catena::concat(kHyper, names[i]), hyper_[i]);
-  for (const auto& group : groups_)
-    for (std::size_t i = 0; i < names.size(); ++i)
-      if (!group->is_rule && group->values[i])
-        store(catena::concat(kGroups, group->name(), "/", names[i]), *group->values[i]);
-  return state;
+  WithHyper both{*this};
+  return nn::state_dict(both);
 }
-
 nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) {
-  const std::vector<std::string> names = hyper_names();
-  const auto load = [&](const std::string& key, auto& value) {
-    if (const auto stored = state.find(key); stored != state.end()) value = autograd::item(stored->second).to<double>();
-  };
-  std::vector<double> hyper = hyper_;
-  for (std::size_t i = 0; i < names.size(); ++i) load(catena::concat(kHyper, names[i]), hyper[i]);
-  std::vector<std::vector<std::optional<double>>> of_groups;
-  for (const auto& group : groups_) {
-    of_groups.push_back(group->values);
-    for (std::size_t i = 0; i < names.size() && !group->is_rule; ++i)
-      load(catena::concat(kGroups, group->name(), "/", names[i]), of_groups.back()[i]);
-  }
-  nn::StateDict states = state;
-  std::erase_if(states, [](const auto& entry) { return is_hyper(entry.first); });
-  const nn::LoadReport report = nn::load_state_dict(*this, states);
-  // Nothing fails from here on: the lists keep their lengths.
-  hyper_ = hyper;
-  for (std::size_t k = 0; k < of_groups.size(); ++k) groups_[k]->values = of_groups[k];
-  return report;
-}
-
-nn::StateDict Scheduler::state_dict() { return nn::state_dict(*this); }
-nn::LoadReport Scheduler::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }
-nn::StateDict PlateauScheduler::state_dict() { return nn::state_dict(*this); }
-nn::LoadReport PlateauScheduler::load_state_dict(const nn::StateDict& state) {
-  return nn::load_state_dict(*this, state);
+  WithHyper both{*this};
+  return nn::load_state_dict(both, state);
 }
 
 }  // namespace training

@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include <catena/kernels/base/error.h>
+#include <catena/nn/serializers/state_dict.h>
 #include <catena/training/hyper_reference.h>
 #include <catena/training/lr_schedulers.h>
 #include <catena/training/stored_number.h>
@@ -192,6 +193,9 @@ void Scheduler::serialize(Serializer& s) {
   if (!s.is_writer()) set();
 }
 
+nn::StateDict Scheduler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport Scheduler::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }
+
 namespace {
 
 bool is_better(const PlateauOptions& o, double measure, double best) {
@@ -319,6 +323,11 @@ void PlateauScheduler::serialize(Serializer& s) {
     s(key, own);
     group.set_hyper(hyper_, own);
   }
+}
+
+nn::StateDict PlateauScheduler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport PlateauScheduler::load_state_dict(const nn::StateDict& state) {
+  return nn::load_state_dict(*this, state);
 }
 
 }  // namespace training

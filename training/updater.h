@@ -38,11 +38,12 @@ CATENA_EXPORT Example default_converter(const Batch& batch, std::optional<Device
 class LossFunction : public catena::Function<Variable(const Variables&)> {
  public:
   using Function::Function;
-  // A function of one to three variables, as the operator() of a model.
+  // A function of one to three variables, as the operator() of a model. A function that also takes the list gets it.
   template <class F>
-  requires(std::is_invocable_r_v<Variable, F&, const Variable&> ||
-           std::is_invocable_r_v<Variable, F&, const Variable&, const Variable&> ||
-           std::is_invocable_r_v<Variable, F&, const Variable&, const Variable&, const Variable&>) LossFunction(F f)
+  requires(!std::is_invocable_r_v<Variable, F&, const Variables&> &&
+           (std::is_invocable_r_v<Variable, F&, const Variable&> ||
+            std::is_invocable_r_v<Variable, F&, const Variable&, const Variable&> ||
+            std::is_invocable_r_v<Variable, F&, const Variable&, const Variable&, const Variable&>)) LossFunction(F f)
       : Function([f = std::move(f)](const Variables& args) mutable {
           return nn::internal::apply_to(f, args,
                                         [](auto& g, const auto&... x) -> decltype(g(x...)) { return g(x...); });

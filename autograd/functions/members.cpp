@@ -64,21 +64,18 @@ Variable Variable::norm(const catena::NormOrder& p, const NormOptions& o) const 
 Variable Variable::contiguous() const { return present().is_c_contiguous() ? *this : clone(); }
 
 Mask internal::compared(Comparison how, const Operand& a, const Operand& b) {
-  const catena::KernelDef* const kernels[] = {&catena::kernels::equal,   &catena::kernels::not_equal,
-                                              &catena::kernels::less,    &catena::kernels::less_equal,
-                                              &catena::kernels::greater, &catena::kernels::greater_equal};
+#define CATENA_COMPARISON(op, name) &catena::kernels::name,
+  const catena::KernelDef* const kernels[] = {
+#include <catena/autograd/comparisons.inc>
+  };
+#undef CATENA_COMPARISON
   return Mask(apply(*kernels[int(how)], {a, b}));
 }
 #define CATENA_COMPARISON(op, name)                                            \
   Mask operator op(const Variable& a, const Variable& b) {                     \
     return internal::compared(internal::Comparison::name, a.data(), b.data()); \
   }
-CATENA_COMPARISON(==, equal)
-CATENA_COMPARISON(!=, not_equal)
-CATENA_COMPARISON(<, less)
-CATENA_COMPARISON(<=, less_equal)
-CATENA_COMPARISON(>, greater)
-CATENA_COMPARISON(>=, greater_equal)
+#include <catena/autograd/comparisons.inc>
 #undef CATENA_COMPARISON
 Mask Variable::eq(const Variable& other) const { return *this == other; }
 Mask::operator bool() const {

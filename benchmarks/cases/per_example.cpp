@@ -1,4 +1,5 @@
 // Gradients for each example of a batch: by the rules of the links, and by vmap of the gradient of one example.
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -56,7 +57,7 @@ Parameters batches(Draw& draw) { return {{"batch", draw.length(1, 256)}, {"sets"
 // `most`: so many examples have gradients of 2^26 elements, or of the limit of a draw.
 Parameters batches_and_units(Draw& draw) {
   const std::int64_t units = draw.length(16, 1024), most = draw.at_most(1 << 26) / (units * (784 + units));
-  return {{"batch", draw.length(1, most < 1 ? 1 : most < 256 ? most : 256)}, {"units", units}, {"sets", 1}};
+  return {{"batch", draw.length(1, std::clamp<std::int64_t>(most, 1, 256))}, {"units", units}, {"sets", 1}};
 }
 
 const Cases cases{

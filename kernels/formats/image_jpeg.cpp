@@ -22,7 +22,7 @@ struct JpegErrors {
   std::jmp_buf jump{};
   char message[JMSG_LENGTH_MAX] = "";
 
-  // Of a jpeg_decompress_struct or jpeg_compress_struct, whose client data become this object.
+  // Reports the errors of a jpeg_decompress_struct or jpeg_compress_struct to this object, its client data from now on.
   template <class Info> void attach(Info& info) {
     info.err = jpeg_std_error(&manager);
     manager.error_exit = &fail;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/base/word.h>
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/mask_words.h>
@@ -16,10 +17,6 @@ namespace nd::cpu {
 namespace {
 
 constexpr std::int64_t kWord = 8;  // bytes of the mask that are examined together
-
-struct Word16 {
-  std::uint64_t halves[2];
-};
 
 // Masks are often sparse or have runs, so words of zeros are skipped, and words without zeros are copied as a whole.
 // In other words every element is stored, but the place moves on for those that are true only; the last ones of a
@@ -54,19 +51,14 @@ struct Part {
   const catena::bound::Compress& call;
   std::int64_t begin, end, first, count;  // elements of the mask, and the places of the true ones
 };
-template <class T> inline __attribute__((always_inline)) void copy_as(const Part& p) {
+template <class T> CATENA_MULTIARCH void copy_as(const Part& p) {
   T* const out = reinterpret_cast<T*>(p.call.out) + p.first;
   copy_true(p.call.mask + p.begin, reinterpret_cast<const T*>(p.call.in) + p.begin, p.end - p.begin, out,
             out + p.count);
 }
-CATENA_MULTIARCH void copy_part(const Part& p) {
-  switch (p.call.item) {
-    case 1: return copy_as<std::uint8_t>(p);
-    case 2: return copy_as<std::uint16_t>(p);
-    case 4: return copy_as<std::uint32_t>(p);
-    case 8: return copy_as<std::uint64_t>(p);
-    default: return copy_as<Word16>(p);
-  }
+void copy_part(const Part& p) {
+  catena::visit_word(static_cast<std::size_t>(p.call.item),
+                     [&](auto word) { copy_as<typename decltype(word)::type>(p); });
 }
 
 }  // namespace

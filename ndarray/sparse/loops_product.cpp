@@ -32,48 +32,36 @@ template <class T, class I> struct Operand {
 // A number in a vector, in which bools would be bits.
 template <class T> struct Element { T value; };
 
-template <class T, class I> class RowProduct {
+// The columns of a row of the result that have entries.
+class FoundColumns {
  public:
-  RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t rows, std::int64_t columns)
-      : a_(a),
-        b_(b),
-        entries_(a.indptr[rows]),
-        sums_(static_cast<std::size_t>(columns)),
-        found_(words_of(columns)),
+  explicit FoundColumns(std::int64_t columns)
+      : found_(words_of(columns)),
         in_words_(words_of(std::int64_t(found_.size()))),
         in_groups_(words_of(std::int64_t(in_words_.size()))) {}
 
-  // Writes the entries of a row of the result and returns their number.
-  std::int64_t write(std::int64_t row, I* indices, T* data) {
-    for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
-      const T factor = a_.data[k];
-      const I inner = a_.indices[k];
-      if (k < entries_ - kAhead) fetch(a_.indices[k + kAhead]);
-      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) {
-        Element<T>& sum = sums_[static_cast<std::size_t>(b_.indices[j])];
-        if (find(b_.indices[j])) sum.value = T{};
-        add_product(sum.value, factor, b_.data[j]);
-      }
-    }
-    each_found([&](std::size_t column) {
-      *indices++ = static_cast<I>(column);
-      *data++ = sums_[column].value;
-    });
-    return std::exchange(count_, 0);
+  // Adds a column. Returns true if it is new.
+  bool add(std::size_t column) {
+    const std::size_t word = column / kBits;
+    const std::uint64_t bit = std::uint64_t(1) << (column % kBits);
+    if ((found_[word] & bit) != 0) return false;
+    found_[word] |= bit;
+    set(in_words_, word);
+    set(in_groups_, word / kBits);
+    ++count_;
+    return true;
   }
-  // Returns the number of entries of a row of the result.
-  std::int64_t count(std::int64_t row) {
-    for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
-      const I inner = a_.indices[k];
-      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) find(b_.indices[j]);
-    }
-    each_found([](std::size_t) {});
+  // Calls f with the columns in their order, removes them, and returns their number.
+  template <class F> std::int64_t take_all(F&& f) {
+    for (std::size_t g = 0; g < in_groups_.size(); ++g)
+      each_bit(g, in_groups_, [&](std::size_t group) {
+        each_bit(group, in_words_, [&](std::size_t word) { each_bit(word, found_, f); });
+      });
     return std::exchange(count_, 0);
   }
 
  private:
   static constexpr std::int64_t kBits = 64;
-  static constexpr I kAhead = 4;  // entries of a whose rows of b are requested before their turn
 
   static std::size_t words_of(std::int64_t bits) { return static_cast<std::size_t>((bits + kBits - 1) / kBits); }
   static void set(std::vector<std::uint64_t>& words, std::size_t bit) {
@@ -85,6 +73,39 @@ template <class T, class I> class RowProduct {
       f(word * kBits + static_cast<std::size_t>(std::countr_zero(bits)));
   }
 
+  // found_ has a bit for each column. in_words_ has one for each word of found_ that is not 0, and in_groups_ one for
+  // each word of in_words_ that is not 0: the columns are found in their order without sorting.
+  std::vector<std::uint64_t> found_, in_words_, in_groups_;
+  std::int64_t count_ = 0;
+};
+
+template <class T, class I> class RowProduct {
+ public:
+  RowProduct(Operand<T, I> a, Operand<T, I> b, std::int64_t rows, std::int64_t columns)
+      : a_(a), b_(b), entries_(a.indptr[rows]), sums_(static_cast<std::size_t>(columns)), found_(columns) {}
+
+  // Writes the entries of a row of the result and returns their number.
+  std::int64_t write(std::int64_t row, I* indices, T* data) {
+    for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
+      const T factor = a_.data[k];
+      const I inner = a_.indices[k];
+      if (k < entries_ - kAhead) fetch(a_.indices[k + kAhead]);
+      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) {
+        const auto column = static_cast<std::size_t>(b_.indices[j]);
+        T& sum = sums_[column].value;
+        if (found_.add(column)) sum = T{};
+        add_product(sum, factor, b_.data[j]);
+      }
+    }
+    return found_.take_all([&](std::size_t column) {
+      *indices++ = static_cast<I>(column);
+      *data++ = sums_[column].value;
+    });
+  }
+
+ private:
+  static constexpr I kAhead = 4;  // entries of a whose rows of b are requested before their turn
+
   // Requests the beginning of a row of b from memory.
   void fetch(I row) const {
     const I first = b_.indptr[row];
@@ -93,32 +114,10 @@ template <class T, class I> class RowProduct {
     __builtin_prefetch(reinterpret_cast<const std::byte*>(b_.data + first) + 64);
   }
 
-  // Returns true if the column is new in the row.
-  bool find(I index) {
-    const auto column = static_cast<std::size_t>(index), word = column / kBits;
-    const std::uint64_t bit = std::uint64_t(1) << (column % kBits);
-    if ((found_[word] & bit) != 0) return false;
-    found_[word] |= bit;
-    set(in_words_, word);
-    set(in_groups_, word / kBits);
-    ++count_;
-    return true;
-  }
-  // Calls f with the columns that were found, in their order, and forgets them.
-  template <class F> void each_found(F&& f) {
-    for (std::size_t g = 0; g < in_groups_.size(); ++g)
-      each_bit(g, in_groups_, [&](std::size_t group) {
-        each_bit(group, in_words_, [&](std::size_t word) { each_bit(word, found_, f); });
-      });
-  }
-
   Operand<T, I> a_, b_;
   I entries_;  // of a
   std::vector<Element<T>> sums_;
-  // found_ has a bit for each column of the row. in_words_ has one for each word of found_ that is not 0, and
-  // in_groups_ one for each word of in_words_ that is not 0: the columns are found in their order without sorting.
-  std::vector<std::uint64_t> found_, in_words_, in_groups_;
-  std::int64_t count_ = 0;  // columns of the row
+  FoundColumns found_;
 };
 
 // The sums of the first 0, 1, ... numbers.
@@ -142,8 +141,9 @@ template <class T, class I> class Product {
     work_ = sums_before(work);
     starts_ = sums_before(lengths_);
     if (starts_.back() <= kUncounted) return;
-    in_parts([&](RowProduct<T, I>& product, std::int64_t first, std::int64_t last) {
-      for (std::int64_t row = first; row < last; ++row) lengths_[static_cast<std::size_t>(row)] = product.count(row);
+    in_parts([&](std::int64_t first, std::int64_t last) {
+      FoundColumns found(columns_);
+      for (std::int64_t row = first; row < last; ++row) lengths_[static_cast<std::size_t>(row)] = count(row, found);
     });
     starts_ = sums_before(lengths_);
   }
@@ -153,7 +153,8 @@ template <class T, class I> class Product {
   std::int64_t write(I* indices, T* data, std::int64_t* indptr) {
     std::mutex mutex;
     std::vector<std::int64_t> begins;
-    in_parts([&](RowProduct<T, I>& product, std::int64_t first, std::int64_t last) {
+    in_parts([&](std::int64_t first, std::int64_t last) {
+      RowProduct<T, I> product(a_, b_, rows_, columns_);
       std::int64_t at = start(first);
       for (std::int64_t row = first; row < last; ++row)
         at += lengths_[static_cast<std::size_t>(row)] = product.write(row, indices + at, data + at);
@@ -177,6 +178,14 @@ template <class T, class I> class Product {
 
  private:
   std::int64_t start(std::int64_t row) const { return starts_[static_cast<std::size_t>(row)]; }
+  // Returns the number of entries of a row of the result.
+  std::int64_t count(std::int64_t row, FoundColumns& found) const {
+    for (I k = a_.indptr[row]; k < a_.indptr[row + 1]; ++k) {
+      const I inner = a_.indices[k];
+      for (I j = b_.indptr[inner]; j < b_.indptr[inner + 1]; ++j) found.add(static_cast<std::size_t>(b_.indices[j]));
+    }
+    return found.take_all([](std::size_t) {});
+  }
   // Calls f for parts of all rows with about the same work. A thread's sums have all columns, so a part has at least as
   // much work.
   template <class F> void in_parts(F&& f) const {
@@ -185,9 +194,7 @@ template <class T, class I> class Product {
     };
     catena::parallel_for(work_.back(), std::max(kGrain, columns_), [&](std::int64_t begin, std::int64_t end) {
       const std::int64_t first = row_at(begin), last = std::min(row_at(end), rows_);
-      if (first >= last) return;
-      RowProduct<T, I> product(a_, b_, rows_, columns_);
-      f(product, first, last);
+      if (first < last) f(first, last);
     });
   }
 

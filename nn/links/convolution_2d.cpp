@@ -16,7 +16,7 @@ using internal::kFirstCall;
 
 // ---- convolution --------------------------------------------------------------------------------
 Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, const Options& o)
-    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1, k.y, k.x}),
+    : WeightAndBias(Parameter(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1, k.y, k.x})),
       out_channels(out),
       ksize(k),
       geometry{.stride = o.stride,
@@ -33,29 +33,8 @@ Convolution2D::Convolution2D(std::optional<int> in_channels, int out, Pair k, co
   refer_handles();
 }
 
-Convolution2D::Convolution2D(const Convolution2D& o)
-    : Link(o), W(o.W), b(o.b), out_channels(o.out_channels), ksize(o.ksize), geometry(o.geometry) {
-  refer_handles();
-}
-Convolution2D& Convolution2D::operator=(const Convolution2D& o) {
-  Link::operator=(static_cast<const Link&>(o));
-  W = o.W;
-  b = o.b;
-  out_channels = o.out_channels;
-  ksize = o.ksize;
-  geometry = o.geometry;
-  refer_handles();
-  return *this;
-}
-void Convolution2D::refer_handles() {
-  weight.refer_to(W);
-  bias.refer_to(internal::handle_of(b));
-}
-
 Variable Convolution2D::operator()(const Variable& x) {
-  // Before the hooks, which may put another variable in the place of W.
-  if (!internal::are_parameters_replaced() && (!weight.is_same(W) || !bias.is_same(internal::handle_of(b))))
-    refer_handles();
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {

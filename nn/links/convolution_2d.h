@@ -49,16 +49,12 @@ template <class Options> Options options_of(const Convolution2DArguments& a) {
 
 // W (out, in / groups, kh, kw), b (out); see convolution_2d(). ValueError unless the groups divide both numbers of
 // channels.
-class CATENA_EXPORT Convolution2D : public Link {
+class CATENA_EXPORT Convolution2D : public internal::WeightAndBias {
  public:
   using Options = Convolution2DOptions;
   Convolution2D(int out, Pair kernel, const Options& options = {})
       : Convolution2D(std::nullopt, out, kernel, options) {}
   Convolution2D(std::optional<int> in, int out, Pair kernel, const Options& options = {});
-  Convolution2D(const Convolution2D& o);
-  Convolution2D(Convolution2D&&) noexcept = default;
-  Convolution2D& operator=(const Convolution2D& o);
-  Convolution2D& operator=(Convolution2D&&) noexcept = default;
   // Convolution2D(3, 64, 3, 1, 1), Convolution2D(std::nullopt, 64, 3, 1, 1, {.nobias = true})
   Convolution2D(std::optional<int> in, int out, Pair kernel, Pair stride, Pair pad = 0, const Options& more = {})
       : Convolution2D(in, out, kernel, internal::placed(more, stride, pad)) {}
@@ -70,16 +66,9 @@ class CATENA_EXPORT Convolution2D : public Link {
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
 
-  Parameter W;
-  std::optional<Parameter> b;
   int out_channels;
   Pair ksize;
   ConvolutionOptions geometry;
-  // PyTorch's names: handles of W and b (null with nobias).
-  ParameterHandle weight, bias;
-
- private:
-  void refer_handles();
 };
 
 // A Convolution2D whose constructor has `dilate` as a positional argument.

@@ -13,30 +13,15 @@
 namespace nn {
 
 Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
-    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1}), out_size(out), n_batch_axes(o.n_batch_axes) {
+    : WeightAndBias(Parameter(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1})),
+      out_size(out),
+      n_batch_axes(o.n_batch_axes) {
   if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
   refer_handles();
 } catch (...) {
   catena::rethrow_standard("Linear");
-}
-
-Linear::Linear(const Linear& o) : Link(o), W(o.W), b(o.b), out_size(o.out_size), n_batch_axes(o.n_batch_axes) {
-  refer_handles();
-}
-Linear& Linear::operator=(const Linear& o) {
-  Link::operator=(static_cast<const Link&>(o));
-  W = o.W;
-  b = o.b;
-  out_size = o.out_size;
-  n_batch_axes = o.n_batch_axes;
-  refer_handles();
-  return *this;
-}
-void Linear::refer_handles() {
-  weight.refer_to(W);
-  bias.refer_to(internal::handle_of(b));
 }
 
 namespace {
@@ -68,9 +53,7 @@ void check_flattening(const Variable& x, int out) {
 }  // namespace
 
 Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) {
-  // Before the hooks, which may put another variable in the place of W.
-  if (!internal::are_parameters_replaced() && (!weight.is_same(W) || !bias.is_same(internal::handle_of(b))))
-    refer_handles();
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {

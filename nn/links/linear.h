@@ -27,29 +27,18 @@ struct LinearOptions {
 // Chainer rely on it. n_batch_axes = 1 flattens quietly.
 //   Linear(10, {.n_batch_axes = -1})(x)      for x (2, 3, 4): W (10, 4), y (2, 3, 10)
 //   Linear(10)(x, 2)                         the same, for one call
-class CATENA_EXPORT Linear : public Link {
+class CATENA_EXPORT Linear : public internal::WeightAndBias {
  public:
   using Options = LinearOptions;
   explicit Linear(int out, const Options& options = {}) : Linear(std::nullopt, out, options) {}
   Linear(std::optional<int> in, int out, const Options& options = {});
-  Linear(const Linear& o);
-  Linear(Linear&&) noexcept = default;
-  Linear& operator=(const Linear& o);
-  Linear& operator=(Linear&&) noexcept = default;
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x) { return (*this)(x, n_batch_axes); }
   Variable operator()(const Variable& x, std::optional<int> n_batch_axes);
 
-  Parameter W;
-  std::optional<Parameter> b;
   int out_size;
   std::optional<int> n_batch_axes;
-  // PyTorch's names: handles of W and b (null with nobias).
-  ParameterHandle weight, bias;
-
- private:
-  void refer_handles();
 };
 
 }  // namespace nn

@@ -1,15 +1,15 @@
 // PyTorch's names `weight` and `bias` of the parameters W and b of a layer.
 #pragma once
 
-#include <catena/autograd/variable.h>
+#include <optional>
+
+#include <catena/nn/link.h>
 
 namespace nn {
 
 namespace internal {
-// True while functional_call() computes on this thread with other variables in the place of parameters. Handles then
-// keep the parameters.
-CATENA_EXPORT bool are_parameters_replaced() noexcept;
-}  // namespace internal
+class WeightAndBias;
+}
 
 // A handle of a parameter of the same layer: for reading, and for functions that write into the parameter. To exchange
 // the parameter, assign to W or b; from the next call of the layer on, the handle refers to the new one. Compilers show
@@ -26,10 +26,32 @@ class ParameterHandle : public autograd::Variable {
   template <class B> void operator/=(const B&) = delete;  // layer.W.data() /= ...
 
  private:
-  friend class Linear;
-  friend class Convolution2D;
+  friend class internal::WeightAndBias;
   ParameterHandle& operator=(const ParameterHandle&) = default;  // layer.W = other.W, layer.b = other.b
   void refer_to(const Variable& parameter) { Variable::operator=(parameter); }
 };
+
+namespace internal {
+// The parameters of a layer with handles of them. Only this part has copies of its own, so a layer that adds members
+// needs none.
+class CATENA_EXPORT WeightAndBias : public Link {
+ public:
+  Parameter W;
+  std::optional<Parameter> b;
+  // PyTorch's names: handles of W and b (null with nobias).
+  ParameterHandle weight, bias;
+
+ protected:
+  explicit WeightAndBias(Parameter given);
+  WeightAndBias(const WeightAndBias& o);
+  WeightAndBias(WeightAndBias&&) noexcept = default;
+  WeightAndBias& operator=(const WeightAndBias& o);
+  WeightAndBias& operator=(WeightAndBias&&) noexcept = default;
+  void refer_handles();  // to be called at the end of constructors
+  // To be called before each LinkCall: lets the handles refer to parameters that were assigned. Handles keep the
+  // parameters while functional_call() or a hook puts other variables in their place.
+  void update_handles();
+};
+}  // namespace internal
 
 }  // namespace nn

@@ -285,9 +285,11 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   BOOST_CHECK_THROW(a.size(2), nd::IndexError);
   BOOST_TEST(a.to(nd::float32).dtype() == nd::float32);
   BOOST_TEST(a.to(a.dtype()).shares_memory(a));
-  for (const char* name : {"cpu", "cpu:0", "@numpy"}) BOOST_TEST(a.to(name).shares_memory(a));
-  BOOST_TEST(a.cpu().shares_memory(a));
-  BOOST_TEST(a.to(nd::Device{}).shares_memory(a));
+  const Array on_cpu = a.cpu();
+  BOOST_TEST(on_cpu.device() == nd::cpu_device);
+  for (const char* name : {"cpu", "cpu:0", "@numpy"}) BOOST_TEST(on_cpu.to(name).shares_memory(on_cpu));
+  BOOST_TEST(on_cpu.cpu().shares_memory(on_cpu));
+  BOOST_TEST(on_cpu.to(nd::Device{}).shares_memory(on_cpu));
   for (const char* name : {"", "gpu", "cuda:", "cuda:-1", "cuda:1x"}) BOOST_CHECK_THROW(a.to(name), nd::ValueError);
   BOOST_TEST(a.unsqueeze(1).shape() == (Shape{2, 1, 3}));
   BOOST_TEST(a.unsqueeze(-1).shape() == (Shape{2, 3, 1}));

@@ -1,6 +1,9 @@
 // PyTorch's containers of layers, calls of links whose class is not known, and its functions of modules and of hooks.
 #include <catena/nn/module_list.h>
 
+#include <memory>
+#include <optional>
+
 #include <catena/nn/functional_call.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_hooks/spectral_normalization.h>
@@ -173,6 +176,29 @@ BOOST_AUTO_TEST_CASE(hooks_that_are_functions) {
   BOOST_TEST(before == 4);
 }
 
+BOOST_AUTO_TEST_CASE(a_removed_hook_is_destroyed) {
+  Affine affine;
+  const auto count = std::make_shared<int>(0);
+  auto kept = affine.register_forward_hook([count](auto&, auto&, auto&) { ++*count; });
+  Affine twin = affine;
+  BOOST_TEST(count.use_count() == 2);
+  affine(x());
+  kept.remove();
+  BOOST_TEST(count.use_count() == 1);
+  twin(x());
+  BOOST_TEST(*count == 1);
+  // A hook may remove itself; its captures exist until it returns.
+  std::optional<nn::LinkHookHandle> own;
+  own = affine.register_forward_hook([count, &own](auto&, auto&, auto&) {
+    own->remove();
+    ++*count;
+  });
+  affine(x());
+  affine(x());
+  BOOST_TEST(*count == 2);
+  BOOST_TEST(count.use_count() == 1);
+}
+
 BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   nn::Linear linear(3, 2), without(3, 2, {.nobias = true});
   BOOST_TEST(linear.weight.is_same(linear.W));
@@ -214,6 +240,20 @@ BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   const nn::Convolution2D& other = copied;
   conv = other;
   BOOST_TEST(conv.bias.is_same(*conv.b));
+  BOOST_TEST(conv.ksize.x == 3);  // the copy of a layer has its other members too
+  // A layer that is made or copied during a functional_call() has handles of its own parameters.
+  struct Copying : nn::Chain {
+    nn::Linear l{3, 2, {.nobias = true}};
+    bool is_own = false;
+    NN_MEMBERS(l)
+    Variable operator()(const Variable& x) {
+      const nn::Linear made(3, 2), twin = l;
+      is_own = made.weight.is_same(made.W) && twin.weight.is_same(twin.W);
+      return l(x);
+    }
+  } copying;
+  nn::functional_call(copying, Variables{others[0]}, Variable(floats({1, 2, 3}, {1, 3})));
+  BOOST_TEST(copying.is_own);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

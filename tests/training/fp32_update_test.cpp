@@ -133,6 +133,19 @@ BOOST_AUTO_TEST_CASE(the_copy_follows_what_is_written_elsewhere) {
   BOOST_TEST(a[2] == 9);
 }
 
+// Trains both models on, which must be the same afterwards.
+void train_both(Params& model, Adam& optimizer, Params& other, Adam& resumed) {
+  for (int i = 0; i < 30; ++i) {
+    model.give_grads(i);
+    other.give_grads(i);
+    optimizer.update();
+    resumed.update();
+  }
+  BOOST_TEST(same_bits(model.a.data(), other.a.data()));
+  BOOST_TEST(same_bits(model.b.data(), other.b.data()));
+  BOOST_TEST(same_bits(model.wide.data(), other.wide.data()));
+}
+
 BOOST_AUTO_TEST_CASE(snapshots_have_the_copies) {
   const TemporaryFolder folder("fp32");
   Params model(Dtype::float16), other(Dtype::float16);
@@ -150,14 +163,7 @@ BOOST_AUTO_TEST_CASE(snapshots_have_the_copies) {
   BOOST_TEST(!catena::NpzReader("test", folder / "o").contains("wide/fp32_param"));
   nn::serializers::load_npz(folder / "m", other);
   nn::serializers::load_npz(folder / "o", resumed);
-  for (int i = 0; i < 30; ++i) {
-    model.give_grads(i);
-    other.give_grads(i);
-    optimizer.update();
-    resumed.update();
-  }
-  BOOST_TEST(same_bits(model.a.data(), other.a.data()));
-  BOOST_TEST(same_bits(model.b.data(), other.b.data()));
+  train_both(model, optimizer, other, resumed);
   // Without the copies, the steps of before are lost.
   Adam without({.alpha = 1e-4});
   without.setup(other);
@@ -185,15 +191,7 @@ BOOST_AUTO_TEST_CASE(copies_of_frozen_parameters) {
   for (const auto& entry : resumed.state_dict()) BOOST_TEST(!has(entry.first, "fp32_param"));
   resumed.load_state_dict(optimizer.state_dict());
   other.enable_update();
-  for (int i = 0; i < 30; ++i) {
-    model.give_grads(i);
-    other.give_grads(i);
-    optimizer.update();
-    resumed.update();
-  }
-  BOOST_TEST(same_bits(model.a.data(), other.a.data()));
-  BOOST_TEST(same_bits(model.b.data(), other.b.data()));
-  BOOST_TEST(same_bits(model.wide.data(), other.wide.data()));
+  train_both(model, optimizer, other, resumed);
 }
 
 BOOST_AUTO_TEST_CASE(captured_and_scaled) {

@@ -25,14 +25,14 @@ ranks(134 "${RUN}" --nproc 2 --timeout 4 "${PROGRAM}" hangs)
 says("catena: rank 0 of 2 ends by TimeoutError: .*rank 0 waits for the other ranks in a sum of NCCL for more than 4 s")
 
 # The files of killed ranks are removed by later ones.
-file(GLOB left "$ENV{TMPDIR}/software_nccl.*")
+file(GLOB left "$ENV{TMPDIR}/software_nccl.*/rank.*")
 if(NOT left)
   message(FATAL_ERROR "killed ranks have left no files")
 endif()
 ranks(0 "${RUN}" --nproc 2 "${PROGRAM}" sum)
-foreach(folder IN LISTS left)
-  if(EXISTS "${folder}")
-    message(FATAL_ERROR "files of ranks that have ended: ${folder}")
+foreach(file IN LISTS left)
+  if(EXISTS "${file}")
+    message(FATAL_ERROR "a file of a rank that has ended: ${file}")
   endif()
 endforeach()
 

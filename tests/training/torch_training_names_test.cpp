@@ -97,6 +97,22 @@ BOOST_AUTO_TEST_CASE(states_have_the_hyperparameters) {
   BOOST_TEST(second.best() == 3);
 }
 
+// A parameter may be named as the part of the state with the hyperparameters, and has a rate of its own.
+BOOST_AUTO_TEST_CASE(states_of_a_parameter_named_hyper) {
+  nn::Link model, other;
+  for (nn::Link* link : {&model, &other}) link->add_param("hyper", nn::Parameter(floats({1, 2}, {2})));
+  MomentumSGD one(model, 0.5), second(other, 0.25);
+  one.update_rule("/hyper").set_hyper("lr", 0.125);
+  give_grads(model, 1);
+  one.update();
+  const Warnings warnings;
+  second.load_state_dict(one.state_dict());
+  BOOST_TEST(warnings.texts.empty());
+  BOOST_TEST(second.lr() == 0.5);
+  BOOST_TEST(second.update_rule("/hyper").get_hyper("lr") == 0.125);
+  BOOST_TEST(autograd::to_vector<double>(second.states("/hyper")[0]) == (std::vector<double>{-0.125, -0.125}), each);
+}
+
 BOOST_AUTO_TEST_CASE(checkpoints_of_several_states) {
   nn::Linear model(2, 1, {.initialW = 2.0}), other(2, 1, {.initialW = 0.0});
   Adam adam(model, 0.5), second(other, 0.25);
@@ -147,9 +163,11 @@ BOOST_AUTO_TEST_CASE(losses_of_several_variables) {
   const Variable x(floats({1, 2}, {2}));
   const LossFunction of_two = [](const Variable& a, const Variable& b) { return autograd::sum(a * b); };
   const LossFunction of_list = [](const Variables& all) { return all[0]; };
+  const LossFunction of_any = [](const auto& all) { return Variable(all[0]); };
   LossFunction none;
   BOOST_TEST(of_two(Variables{x, x}).item() == 5);
   BOOST_TEST(of_list(Variables{x}).is_same(x));
+  BOOST_TEST(of_any(Variables{x}).is_same(x));
   BOOST_TEST(!none);
   BOOST_CHECK_THROW(of_two(Variables{x}), catena::TypeError);
 }

@@ -343,15 +343,16 @@ const Variable& present(const char* op, const Variable& x) {
   check<catena::TypeError>(x && x.data(), op, "the variable is null");
   return x;
 }
-// The entries of a list, which are inputs of one function.
 void check_list(const char* op, const Variables& xs) {
+  for (const Variable& x : xs) present(op, x);
   for (const Variable& x : xs)
-    check<catena::ValueError>(present(op, x).device() == xs[0].device(), op, "an array is on ", x.device(),
-                              ", the first one is on ", xs[0].device(), "; the list must be on one device");
+    check<catena::ValueError>(x.device() == xs[0].device(), op, "an array is on ", x.device(), ", the first one is on ",
+                              xs[0].device(), "; the list must be on one device");
 }
-// Checks arguments of a collective call. If check() throws on this rank, the other ranks get an error with its message.
-template <class F> void check_here(const AnyCommunicator& comm, const F& check, bool is_sum = false) {
-  internal::CommunicatorAccess::check_arguments(*comm, check, is_sum);
+// Checks the inputs of a collective call. If they are wrong on this rank, the other ranks get the same text.
+void check_inputs(const char* op, const AnyCommunicator& comm, const Variables& xs, bool is_sum = false) {
+  internal::CommunicatorAccess::check_arguments(
+      *comm, [&] { check_list(op, xs); }, is_sum);
 }
 Device device_of(const Variable& x) { return x ? x.device() : autograd::default_backend().default_device(); }
 
@@ -387,15 +388,14 @@ Variable pseudo_connect(const Variable& delegate, const Variable& actual) {
 
 Variable bcast(AnyCommunicator comm, const Variable& x, int root) {
   internal::check_rank("bcast", *checked("bcast", comm), root, "the root");
-  const bool is_given = comm->rank() == root || x;
-  if (is_given) check_here(comm, [&] { present("bcast", x); });
-  const Variables inputs = is_given ? Variables{x} : Variables{};
+  const Variables inputs = comm->rank() == root || x ? Variables{x} : Variables{};
+  check_inputs("bcast", comm, inputs);
   return call<Bcast>(inputs, device_of(x), comm, root)[0];
 }
 
 Variables gather(AnyCommunicator comm, const Variable& x, int root) {
   internal::check_rank("gather", *checked("gather", comm), root, "the root");
-  check_here(comm, [&] { present("gather", x); });
+  check_inputs("gather", comm, {x});
   if (catena::is_floating(x.dtype()) || comm->rank() == root) return call<Gather>({x}, x.device(), comm, root);
   comm->gather(x.data(), root);
   return {Variable(delegate_on(x.device()))};
@@ -403,13 +403,13 @@ Variables gather(AnyCommunicator comm, const Variable& x, int root) {
 
 Variable scatter(AnyCommunicator comm, const Variables& xs, int root) {
   internal::check_rank("scatter", *checked("scatter", comm), root, "the root");
-  check_here(comm, [&] { check_list("scatter", xs); });
+  check_inputs("scatter", comm, xs);
   return call<Scatter>(xs, device_of(xs.empty() ? Variable() : xs[0]), comm, root)[0];
 }
 
 Variables alltoall(AnyCommunicator comm, const Variables& xs) {
   checked("alltoall", comm);
-  check_here(comm, [&] {
+  internal::CommunicatorAccess::check_arguments(*comm, [&] {
     check<catena::ValueError>(int(xs.size()) == comm->size(), "alltoall", "the list has ", xs.size(), " entries for ",
                               comm->size(), " ranks");
     check_list("alltoall", xs);
@@ -419,14 +419,13 @@ Variables alltoall(AnyCommunicator comm, const Variables& xs) {
 
 Variables allgather(AnyCommunicator comm, const Variable& x) {
   checked("allgather", comm);
-  check_here(comm, [&] { present("allgather", x); });
+  check_inputs("allgather", comm, {x});
   return call<Allgather>({x}, x.device(), comm);
 }
 
 Variable allreduce(AnyCommunicator comm, const Variable& x) {
   checked("allreduce", comm);
-  check_here(
-      comm, [&] { present("allreduce", x); }, true);
+  check_inputs("allreduce", comm, {x}, true);
   return call<Allreduce>({x}, x.device(), comm)[0];
 }
 

@@ -79,11 +79,12 @@ CATENA_EXPORT void make_multi_node(Optimizer& optimizer, const Communicator& com
 // "pure_nccl" sums gradients of parameters on the GPU of its rank. A parameter on another device, or of another dtype
 // or shape than on rank 0, is a ValueError on all ranks, with the rank, the parameter and the difference.
 //
-// If a backward pass or update(lossfun) throws on one rank, the others get a RuntimeError with its message from their
-// update; later updates are RuntimeErrors. The communication thread ends with the optimizer, which must not outlive the
-// transport of the communicator. An autograd::Trace (or TraceReport) of the optimizer's thread has a row with the
-// communication of each bucket: its bytes and its parameters. ValueError for a bucket_bytes of 0, for LBFGS, and for an
-// optimizer that is a multi-node optimizer already.
+// If a backward pass or an update throws on one rank, the others get a RuntimeError with its message from their update;
+// later updates are RuntimeErrors. If the function of the loss throws, the others get an error when this rank ends. The
+// communication thread ends with the optimizer, which must not outlive the transport of the communicator. An
+// autograd::Trace (or TraceReport) of the optimizer's thread has a row with the communication of each bucket: its bytes
+// and its parameters. ValueError for a bucket_bytes of 0, for LBFGS, and for an optimizer that is a multi-node
+// optimizer already.
 //
 // StandardUpdater captures updates over "pure_nccl": the sums of the buckets are nodes of the graph, beside those of
 // the backward pass. The next update throws an error of a replay, on this rank or another. RuntimeError for other

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -288,6 +289,8 @@ bool order(CUstream_st* before, CUstream_st* after) {
 }  // namespace
 
 void remove_ended() {
+  // A folder without a file of a rank is that of a rank that is joining, or, later, of one that was killed before.
+  const auto recent = std::filesystem::file_time_type::clock::now() - std::chrono::minutes(1);
   std::error_code ignored;
   for (const auto& folder : std::filesystem::directory_iterator(all_folders(), ignored)) {
     if (!folder.path().filename().string().starts_with(kPrefix)) continue;
@@ -299,7 +302,8 @@ void remove_ended() {
       ended += opened >= 0 && ::flock(opened, LOCK_SH | LOCK_NB) == 0;
       if (opened >= 0) ::close(opened);
     }
-    if (ranks > 0 && ended == ranks) std::filesystem::remove_all(folder.path(), ignored);
+    const bool is_left = ranks > 0 ? ended == ranks : folder.last_write_time(ignored) < recent;
+    if (is_left) std::filesystem::remove_all(folder.path(), ignored);
   }
 }
 
