@@ -1,9 +1,10 @@
 // Options of functions and members along axes, with PyTorch's names and NumPy's: x.sum({.dim = 1}) is
-// x.sum({.axis = 1}). Of two names of one option, one is given.
+// x.sum({.axis = 1}). ValueError for both names of one option.
 #pragma once
 
 #include <optional>
 
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/base/norm_order.h>
 #include <catena/kernels/base/shape.h>
 
@@ -15,8 +16,16 @@ namespace internal {
 struct Named {
   explicit Named() = default;
 };
+// Return the option of the name that is given, the absent one without any.
+template <class T> const T& one_of(const T& axis, bool has_axis, const T& dim, bool has_dim) {
+  catena::check<catena::ValueError>(!has_axis || !has_dim, "dim", "the axis is given by two names, dim and axis");
+  return has_axis ? axis : dim;
+}
 inline const catena::Axes& given_axes(const catena::Axes& axis, const catena::Axes& dim) {
-  return axis.given() ? axis : dim;
+  return one_of(axis, axis.given(), dim, dim.given());
+}
+inline const std::optional<int>& given_axis(const std::optional<int>& axis, const std::optional<int>& dim) {
+  return one_of(axis, axis.has_value(), dim, dim.has_value());
 }
 }  // namespace internal
 
@@ -24,7 +33,7 @@ inline const catena::Axes& given_axes(const catena::Axes& axis, const catena::Ax
 struct AxisOption {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<int> dim = {}, axis = {};
-  std::optional<int> value() const { return axis ? axis : dim; }
+  std::optional<int> value() const { return internal::given_axis(axis, dim); }
   int value_or(int by_default) const { return value().value_or(by_default); }
 };
 // Of reductions over one or several axes; default: all. Where axes are given by position, too, axes of the options are
@@ -41,7 +50,7 @@ struct ExtremumOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<int> dim = {}, axis = {};
   bool keepdim = false, keepdims = false;
-  std::optional<int> value() const { return axis ? axis : dim; }
+  std::optional<int> value() const { return internal::given_axis(axis, dim); }
   bool keeps() const { return keepdim || keepdims; }
 };
 struct VarianceOptions {
@@ -61,7 +70,10 @@ struct NormOptions {
   catena::NormOrder p = {}, ord = {};
   catena::Axes dim = {}, axis = {};
   bool keepdim = false, keepdims = false;
-  const catena::NormOrder& order() const { return ord.absent() ? p : ord; }
+  const catena::NormOrder& order() const {
+    catena::check<catena::ValueError>(p.absent() || ord.absent(), "norm", "the order is given by two names, p and ord");
+    return ord.absent() ? p : ord;
+  }
   const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
   bool keeps() const { return keepdim || keepdims; }
 };
@@ -69,14 +81,14 @@ struct SortOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<int> dim = {}, axis = {};  // default: the last axis
   bool descending = false;
-  int value() const { return axis ? *axis : dim.value_or(-1); }
+  int value() const { return internal::given_axis(axis, dim).value_or(-1); }
 };
 struct TopKOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<int> dim = {}, axis = {};  // default: the last axis
   bool largest = true;
   bool sorted = true;  // the results are in order with either value
-  int value() const { return axis ? *axis : dim.value_or(-1); }
+  int value() const { return internal::given_axis(axis, dim).value_or(-1); }
 };
 struct FlattenOptions {
   int start_dim = 0, end_dim = -1;

@@ -20,7 +20,7 @@ struct CosineSimilarityOptions {
   double eps = 1e-8;
 };
 inline Variable cosine_similarity(const Variable& x, const Variable& y, const CosineSimilarityOptions& o) {
-  return cosine_similarity(x, y, o.axis ? *o.axis : o.dim.value_or(1), o.eps);
+  return cosine_similarity(x, y, autograd::internal::given_axis(o.axis, o.dim).value_or(1), o.eps);
 }
 struct PairwiseDistanceOptions {
   double p = 2;  // positive; infinity for the greatest difference (ValueError)

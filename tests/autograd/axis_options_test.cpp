@@ -43,6 +43,8 @@ BOOST_AUTO_TEST_CASE(reductions) {
   same(x.sum({}), x.sum());
   BOOST_CHECK_THROW(x.sum(1, {.dim = 0}), catena::ValueError);
   BOOST_CHECK_THROW(x.mean({0, 1}, {.axis = 0}), catena::ValueError);
+  BOOST_CHECK_THROW(x.sum({.dim = 1, .axis = 1}), catena::ValueError);
+  BOOST_CHECK_THROW(x.max({.dim = 1, .axis = 1}), catena::ValueError);
   BOOST_CHECK_THROW(x.sum({.dim = 3}), catena::InvalidType);
 }
 
@@ -158,6 +160,7 @@ BOOST_AUTO_TEST_CASE(norms) {
                           {spread({2, 3, 2}, 0.5, 1)});
   BOOST_CHECK_THROW(x.norm("nuc"), catena::ValueError);
   BOOST_CHECK_THROW(x.norm(1, {.p = 2}), catena::ValueError);
+  BOOST_CHECK_THROW(x.norm({.p = 2, .ord = 2}), catena::ValueError);
   BOOST_TEST(of(norm(x, 2, {.axis = 1, .keepdim = true})) == (Doubles{5, 12}), boost::test_tools::per_element());
 }
 
