@@ -30,7 +30,7 @@ Arrays forward(const Arrays& x) {
   BOOST_TEST(are_on_the_host(x));
   return {x[0] * x[1], x[0] + x[1] + zeros(x[0].shape(), x[0].dtype())};
 }
-Arrays backward(const Arrays& x, const Arrays& gy) {
+Arrays gradients(const Arrays& x, const Arrays& gy) {
   BOOST_TEST(are_on_the_host(x));
   BOOST_TEST(are_on_the_host(gy));
   BOOST_REQUIRE(gy.size() == 2u);
@@ -46,7 +46,7 @@ BOOST_AUTO_TEST_CASE(values_and_gradients) {
   if (const auto other = test::other_device()) devices.push_back(*other);
   for (const Device device : devices) {
     Variable a(array<double>({1, 2, 3}, {3}, device)), b(array<double>({4, 5, 6}, {3}, device));
-    const Variables ys = external_function(forward, backward, a, b);
+    const Variables ys = external_function(forward, gradients, a, b);
     BOOST_REQUIRE(ys.size() == 2u);
     BOOST_CHECK(ys[0].device() == device);
     BOOST_TEST(ys[0].creator()->label() == "ExternalFunction");
@@ -58,11 +58,11 @@ BOOST_AUTO_TEST_CASE(values_and_gradients) {
     check_values(b.grad(), {1 * 5 + 4, 2 * 7 + 10, 3 * 9 + 18});
     // Without a gradient of one output, its gradient is zero.
     a.cleargrad();
-    sum(external_function(forward, backward, a, b)[1]).backward();
+    sum(external_function(forward, gradients, a, b)[1]).backward();
     check_values(a.grad(), {1, 1, 1});
   }
   BOOST_CHECK_NO_THROW(gradient_check::check_backward(
-      [](const Variables& x) { return external_function(forward, backward, x); }, {spread({4}), spread({4}, 1, 2, 1)},
+      [](const Variables& x) { return external_function(forward, gradients, x); }, {spread({4}), spread({4}, 1, 2, 1)},
       {spread({4}, -1, 1, 2), spread({4}, -1, 1, 3)}, {.eps = 1e-5}));
 }
 
