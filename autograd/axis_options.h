@@ -1,5 +1,6 @@
 // Options of functions and members along axes, with PyTorch's names and NumPy's: x.sum({.dim = 1}) is
-// x.sum({.axis = 1}). ValueError for both names of one option.
+// x.sum({.axis = 1}). ValueError if axes or an order are given by both names. The axes of a reduction stay if keepdim
+// or keepdims is true.
 #pragma once
 
 #include <optional>
@@ -16,7 +17,7 @@ namespace internal {
 struct Named {
   explicit Named() = default;
 };
-// Return the option of the name that is given, the absent one without any.
+// Returns the option whose name is given; without either name, an absent option.
 template <class T> const T& one_of(const T& axis, bool has_axis, const T& dim, bool has_dim) {
   catena::check<catena::ValueError>(!has_axis || !has_dim, "dim", "the axis is given by two names, dim and axis");
   return has_axis ? axis : dim;
@@ -29,15 +30,14 @@ inline const std::optional<int>& given_axis(const std::optional<int>& axis, cons
 }
 }  // namespace internal
 
-// Of functions along one axis.
+// Options of functions along one axis.
 struct AxisOption {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<int> dim = {}, axis = {};
   std::optional<int> value() const { return internal::given_axis(axis, dim); }
   int value_or(int by_default) const { return value().value_or(by_default); }
 };
-// Of reductions over one or several axes; default: all. Where axes are given by position, too, axes of the options are
-// a ValueError.
+// Options of reductions over one or several axes; default: all. ValueError for axes by position and in the options.
 struct ReductionOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   catena::Axes dim = {}, axis = {};
@@ -45,7 +45,7 @@ struct ReductionOptions {
   const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
   bool keeps() const { return keepdim || keepdims; }
 };
-// Of reductions over one axis, or over all elements.
+// Options of reductions over one axis, or over all elements.
 struct ExtremumOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   std::optional<int> dim = {}, axis = {};
@@ -56,14 +56,19 @@ struct ExtremumOptions {
 struct VarianceOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
   catena::Axes dim = {}, axis = {};
-  bool unbiased = false;  // as a ddof of 1; PyTorch's default is true
-  // The divisor is the number of elements minus this.
+  // The divisor is the number of elements minus ddof, or minus PyTorch's correction. unbiased is a ddof of 1; its
+  // default in PyTorch is true. ValueError for several of them.
+  bool unbiased = false;
   double ddof = 0;
   std::optional<double> correction = {};
   bool keepdim = false, keepdims = false;
   const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
   bool keeps() const { return keepdim || keepdims; }
-  double subtracted() const { return correction.value_or(unbiased ? 1 : ddof); }
+  double subtracted() const {
+    catena::check<catena::ValueError>(int(unbiased) + int(ddof != 0) + int(correction.has_value()) <= 1, "var",
+                                      "the divisor is given by several of unbiased, ddof and correction");
+    return correction.value_or(unbiased ? 1 : ddof);
+  }
 };
 struct NormOptions {
   [[no_unique_address]] internal::Named named = internal::Named();
@@ -76,6 +81,11 @@ struct NormOptions {
   }
   const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
   bool keeps() const { return keepdim || keepdims; }
+  // Returns the same options with an order that a call has by position.
+  NormOptions with_order(const catena::NormOrder& given) const {
+    catena::check<catena::ValueError>(order().absent(), "norm", "the order is given twice");
+    return {.ord = given, .axis = axes(), .keepdims = keeps()};
+  }
 };
 struct SortOptions {
   [[no_unique_address]] internal::Named named = internal::Named();

@@ -65,7 +65,7 @@ template <class F> auto checkpoint(F&& f, const ForgetOptions& options = {}) {
     return internal::call_by_policy(std::move(func), xs, policy);
   });
 }
-// Calls it at once, as PyTorch's checkpoint: y = checkpoint(f, x).
+// Returns checkpoint(f)(xs...), as PyTorch's function of this name: y = checkpoint(f, x).
 template <class F, std::convertible_to<Variable>... X>
 auto checkpoint(F&& f, const X&... xs) requires(sizeof...(X) > 0) {
   return checkpoint(std::forward<F>(f), ForgetOptions{})(xs...);

@@ -112,7 +112,7 @@ template <class F>
 void check_backward(F&& func, const Arrays& x_data, const Arrays& y_grad = {}, const Options& options = {}) {
   internal::check_backward(internal::as_call(func), x_data, y_grad, options);
 }
-// Of a function of one Variable.
+// The same for a function of one Variable, whose arrays need no braces.
 template <class F, std::convertible_to<Array> X>
 void check_backward(F&& func, const X& x_data, const Array& y_grad, const Options& options = {}) {
   internal::check_backward(internal::as_call(func), Arrays{Array(x_data)}, Arrays{y_grad}, options);

@@ -134,7 +134,7 @@ class CATENA_EXPORT Variable {
   Flag volatile_flag() const noexcept;
   void set_volatile(Flag f);
   bool requires_grad() const noexcept;
-  // Compilers show the name of the class where false is assigned to the function.
+  // Compilers show the type of the argument in their error message for x.requires_grad = false.
   bool requires_grad(internal::call_requires_grad_ value) const = delete;  // x.requires_grad_(false)
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
   // that a function made, because only roots can be excluded.
@@ -196,7 +196,7 @@ class CATENA_EXPORT Variable {
   Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
   // The reductions over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h. They are templates,
-  // because options in braces, which g++ also takes for a list of axes, then mean the functions below.
+  // so that options in braces, which g++ also accepts as a list of axes, select the functions below.
 #define CATENA_REDUCTION_RULE(name, ...)                                                                           \
   template <class A = Axes> Variable name(const std::type_identity_t<A>& axes = {}, bool keepdims = false) const { \
     return name##_over(axes, keepdims);                                                                            \
@@ -264,21 +264,26 @@ class CATENA_EXPORT Variable {
   Variable matmul(const Variable& other) const;
   Variable mm(const Variable& other) const { return matmul(other); }
   Variable dot(const Variable& other) const;  // of two vectors: a number; else matmul
+  // Where {} may be an absent axis, the functions with options are templates, so that {} is not ambiguous.
   Variable argmax(std::optional<int> axis = {}) const;
-  Variable argmax(const ExtremumOptions& options) const;
+  template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmax(const O& o) const {
+    return position_by(o, true);
+  }
   Variable argmin(std::optional<int> axis = {}) const;
-  Variable argmin(const ExtremumOptions& options) const;
+  template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmin(const O& o) const {
+    return position_by(o, false);
+  }
   Variable cumsum(std::optional<int> axis = {}) const;
-  Variable cumsum(const AxisOption& o) const { return cumsum(o.value()); }
+  template <std::same_as<AxisOption> O = AxisOption> Variable cumsum(const O& o) const { return cumsum(o.value()); }
   Variable cumprod(std::optional<int> axis = {}) const;
-  Variable cumprod(const AxisOption& o) const { return cumprod(o.value()); }
+  template <std::same_as<AxisOption> O = AxisOption> Variable cumprod(const O& o) const { return cumprod(o.value()); }
   Sorted sort(int axis = -1, bool descending = false) const;
   Sorted sort(const SortOptions& options) const;
   Variable argsort(int axis = -1, bool descending = false) const;
   Variable argsort(const SortOptions& o) const { return argsort(o.value(), o.descending); }
   Sorted topk(std::int64_t k, int axis = -1, bool largest = true) const;
   Sorted topk(std::int64_t k, const TopKOptions& options) const;
-  // Functions of networks: declared where <catena/nn/functions/activation.h> is included.
+  // softmax, log_softmax and relu are defined in <catena/nn/functions/activation.h>, which their callers include.
   template <class... A> Variable softmax(const A&... axis) const { return softmax_member(*this, axis...); }
   template <std::same_as<AxisOption> O = AxisOption> Variable softmax(const O& o) const {
     return softmax_member(*this, o);
@@ -360,6 +365,7 @@ class CATENA_EXPORT Variable {
 #define CATENA_REDUCTION_RULE(name, ...) Variable name##_over(const Axes& axes, bool keepdims) const;
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
+  Variable position_by(const ExtremumOptions& options, bool greatest) const;
   const Array& present() const;
   GradHook add_hook(GradHook::Function hook) const;
   Variable item_at(const std::vector<IndexItem>& items) const;
@@ -379,7 +385,8 @@ struct Sorted {
   Variable indices;  // int64, along the axis; no gradient
 };
 
-// The result of max and min over one axis. It is the variable of the values, which have a gradient. indices() computes
+// The result of max and min over one axis, and of max and min with options, which may also reduce all axes: positions
+// then count all elements. It is the variable of the values, which have a gradient. indices() computes
 // the positions, of the first one of equal values (int32, without a gradient); auto [values, indices] calls it as well.
 // RuntimeError if another variable was assigned to the result.
 class CATENA_EXPORT Extremes : public Variable {

@@ -78,7 +78,7 @@ double rectification(double beta2, std::int64_t t) {
 double nesterov_factor(double beta1, double decay, std::int64_t t) {
   return beta1 * (1 - 0.5 * std::pow(0.96, double(t) * decay));
 }
-// mu_1 ... mu_t. The loop ends where 1 minus the product is 1 in float64.
+// The product mu_1 ... mu_t. The loop ends early if the product is so small that 1 - product is 1 in float64.
 double nesterov_product(double beta1, double decay, std::int64_t t) {
   double product = 1;
   for (std::int64_t i = 1; i <= t && std::fabs(product) > 1e-17; ++i) product *= nesterov_factor(beta1, decay, i);

@@ -48,7 +48,7 @@ UpdateRule gradient_descent(const SGD::Options& o) {
   return rule;
 }
 
-// Only with a momentum are there the hyperparameter and the state v.
+// The hyperparameter momentum and the state v exist only if the momentum of the constructor is not 0.
 UpdateRule root_mean_square(const RMSprop::Options& o) {
   UpdateRule rule = {
       .name = "RMSprop",

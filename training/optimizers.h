@@ -148,8 +148,9 @@ struct CATENA_EXPORT AdaDelta : Optimizer {
 };
 
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms. With centered, the estimated variance
-// ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state. With momentum, which then is a
-// hyperparameter, v <- momentum v + g / (sqrt(ms) + eps);  p <- p - lr v, v being the last state. All as in PyTorch.
+// ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state. With a momentum other than 0,
+// v <- momentum v + g / (sqrt(ms) + eps);  p <- p - lr v; only then is momentum a hyperparameter (else a KeyError), and
+// v the last state. All as in PyTorch.
 struct CATENA_EXPORT RMSprop : Optimizer {
   struct Options {
     double lr = 0.01, alpha = 0.99, eps = 1e-8, momentum = 0;
@@ -264,8 +265,8 @@ struct CATENA_EXPORT RAdam : Optimizer {
 
 // Adam with Nesterov's momentum:  m, v as in Adam;  mu_t = beta1 (1 - 0.96^(t momentum_decay) / 2), M_t = mu_1 ...
 // mu_t; p <- p - alpha ((1 - mu_t) / (1 - M_t) g + mu_{t+1} / (1 - M_{t+1}) m) / (sqrt(v / (1 - beta2^t)) + eps).
-// States m, v. weight_decay p is added to g, after the hooks; weight_decay_rate decays as in PyTorch's AdamW. A beta1
-// or momentum_decay that is changed counts for the factors of all updates so far. (Dozat 2016, in PyTorch's form.)
+// States m, v. weight_decay p is added to g, after the hooks; weight_decay_rate decays as in PyTorch's AdamW. M_t is
+// computed from the present beta1 and momentum_decay, also after these were changed. (Dozat 2016, in PyTorch's form.)
 struct CATENA_EXPORT NAdam : Optimizer {
   struct Options {
     double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0, momentum_decay = 0.004,

@@ -126,11 +126,9 @@ Variable norm(const Variable& x, const NormOrder& ord, const std::type_identity_
               bool keepdims = false) {
   return norm(x, NormOptions{.ord = ord, .axis = axis, .keepdims = keepdims});
 }
-inline Variable norm(const Variable& x, const NormOrder& ord, const NormOptions& options) {
-  return norm(x, NormOptions{.ord = ord, .axis = options.axes(), .keepdims = options.keeps()});
-}
-// The norm of all elements as one vector, or of the vectors along any number of axes: the orders of vectors above,
-// where "fro" is 2 and so is an absent one. The member x.norm() is this function.
+inline Variable norm(const Variable& x, const NormOrder& p, const NormOptions& o) { return norm(x, o.with_order(p)); }
+// The norm of all elements as one vector, or of the vectors along any number of axes. The orders are those of vectors
+// above; "fro" and an absent order are 2. The member x.norm() calls this function. ValueError for other texts.
 CATENA_EXPORT Variable vector_norm(const Variable& x, const NormOptions& options = {});
 
 // The distances (..., P, R) of points x (..., P, M) from points y (..., R, M) in the norm of order p, whose leading

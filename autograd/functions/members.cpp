@@ -57,10 +57,7 @@ Extremes Variable::max(const ExtremumOptions& o) const { return {*this, o.value(
 Extremes Variable::min(const ExtremumOptions& o) const { return {*this, o.value(), o.keeps(), false}; }
 
 Variable Variable::norm(const NormOptions& o) const { return vector_norm(*this, o); }
-Variable Variable::norm(const catena::NormOrder& p, const NormOptions& o) const {
-  catena::check<catena::ValueError>(o.order().absent(), "norm", "the order is given twice");
-  return norm(NormOptions{.ord = p, .axis = o.axes(), .keepdims = o.keeps()});
-}
+Variable Variable::norm(const catena::NormOrder& p, const NormOptions& o) const { return norm(o.with_order(p)); }
 Variable Variable::contiguous() const { return present().is_c_contiguous() ? *this : clone(); }
 
 Mask internal::compared(Comparison how, const Operand& a, const Operand& b) {
@@ -95,9 +92,10 @@ Variable Variable::dot(const Variable& other) const {
   return autograd::sum(*this * other);
 }
 Variable Variable::argmax(std::optional<int> axis) const { return autograd::argmax(*this, axis); }
-Variable Variable::argmax(const ExtremumOptions& o) const { return position(*this, o.value(), o.keeps(), true); }
 Variable Variable::argmin(std::optional<int> axis) const { return autograd::argmin(*this, axis); }
-Variable Variable::argmin(const ExtremumOptions& o) const { return position(*this, o.value(), o.keeps(), false); }
+Variable Variable::position_by(const ExtremumOptions& o, bool greatest) const {
+  return position(*this, o.value(), o.keeps(), greatest);
+}
 Variable Variable::cumsum(std::optional<int> axis) const { return autograd::cumsum(*this, axis); }
 Variable Variable::cumprod(std::optional<int> axis) const { return autograd::cumprod(*this, axis); }
 Sorted Variable::sort(int axis, bool descending) const { return autograd::sort(*this, axis, descending); }

@@ -23,13 +23,21 @@ inline Variables split(const Variable& x, std::int64_t length, const AxisOption&
 inline Variables split(const Variable& x, const std::vector<std::int64_t>& lengths, const AxisOption& o) {
   return x.split(lengths, o);
 }
-inline Variable cumsum(const Variable& x, const AxisOption& o) { return x.cumsum(o); }
-inline Variable cumprod(const Variable& x, const AxisOption& o) { return x.cumprod(o); }
+template <std::same_as<AxisOption> O = AxisOption> Variable cumsum(const Variable& x, const O& o) {
+  return x.cumsum(o);
+}
+template <std::same_as<AxisOption> O = AxisOption> Variable cumprod(const Variable& x, const O& o) {
+  return x.cumprod(o);
+}
 inline Sorted sort(const Variable& x, const SortOptions& o) { return x.sort(o); }
 inline Variable argsort(const Variable& x, const SortOptions& o) { return x.argsort(o); }
 inline Sorted topk(const Variable& x, std::int64_t k, const TopKOptions& o) { return x.topk(k, o); }
-inline Variable argmax(const Variable& x, const ExtremumOptions& o) { return x.argmax(o); }
-inline Variable argmin(const Variable& x, const ExtremumOptions& o) { return x.argmin(o); }
+template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmax(const Variable& x, const O& o) {
+  return x.argmax(o);
+}
+template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmin(const Variable& x, const O& o) {
+  return x.argmin(o);
+}
 
 // The gradient of one variable with respect to another, as a list of one: grad(y, x, {.create_graph = true})[0].
 inline Variables grad(const Variable& output, const Variable& input, const GradOptions& options = {}) {

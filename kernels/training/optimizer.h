@@ -72,7 +72,8 @@ struct rmsprop_update {
   }
 };
 
-// Divides g by the root of its variance, whose difference rounding may make negative. hyper as for rmsprop_update.
+// Updates the mean of squares and the mean, and returns g / (root of the variance + eps). A variance that rounding
+// makes negative counts as 0. hyper as for rmsprop_update.
 template <class T> ND_FN T by_deviation(const double* hyper, T g, T& ms, T& mean) {
   ms = T(hyper[1]) * ms + T(hyper[2]) * g * g;
   mean = T(hyper[1]) * mean + T(hyper[2]) * g;

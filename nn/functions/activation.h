@@ -158,7 +158,8 @@ inline Variable sparsemax(const Variable& x, const AxisOption& o) { return spars
 
 }  // namespace nn
 
-// The members of Variable of these names. As in PyTorch, they also take a vector, with the axis 0 or -1.
+// Definitions of Variable::relu, Variable::softmax and Variable::log_softmax. As in PyTorch, the last two also take a
+// vector, with the axis 0 or -1.
 namespace autograd {
 namespace internal {
 template <class F> Variable with_vectors(const F& f, const Variable& x, int axis) {

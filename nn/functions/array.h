@@ -106,8 +106,8 @@ struct PadModeOptions {
   double value = 0;                    // of mode "constant"
 };
 // PyTorch's pad: the widths before and after the last axis, then those of the axis before it, and so on; other axes
-// stay as they are. ValueError for an odd number of widths and for more than x has axes. (Without options, pad has
-// NumPy's widths, see autograd/functions/array.h.)
+// stay as they are. ValueError for an odd number of widths and for widths of more axes than x has; other errors as for
+// pad in autograd/functions/array.h, which is pad without options and has NumPy's widths.
 //   pad(x, {1, 1, 2, 2}, {.mode = "reflect"})
 CATENA_EXPORT Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths,
                            const PadModeOptions& options);

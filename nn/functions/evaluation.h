@@ -1,6 +1,7 @@
 // Evaluation measures without gradients; the result has the dtype of y.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 
@@ -20,7 +21,8 @@ struct AccuracyOptions {
   [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
   std::optional<int> ignore_label = {};
 };
-inline Variable accuracy(const Variable& y, const Variable& t, const AccuracyOptions& o) {
+template <std::same_as<AccuracyOptions> O = AccuracyOptions>  // accuracy(y, t, {}) has no label to ignore
+Variable accuracy(const Variable& y, const Variable& t, const O& o) {
   return accuracy(y, t, o.ignore_label);
 }
 

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <string_view>
 
+#include <catena/autograd/axis_options.h>
 #include <catena/kernels/base/shape.h>
 
 namespace nn {
@@ -48,9 +49,7 @@ class Lengths {
 namespace internal {
 // The first member of option structs of functions that also accept lengths in the same place. It makes {2, 1} mean
 // lengths: options can only be written with names.
-struct Named {
-  explicit Named() = default;
-};
+using autograd::internal::Named;
 // Returns options with lengths that a call has by place.
 template <class Options, class L> Options placed(Options options, const L& stride) {
   options.stride = stride;

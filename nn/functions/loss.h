@@ -270,10 +270,10 @@ CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x,
                                                              const Array& input_length, const Array& label_length = {},
                                                              const std::string& reduce = "mean");
 
-// The same with PyTorch's arguments, for log-probabilities (T, B, C) such as log_softmax(x, 2) gives, and labels (B,
-// L), or of all sequences one after the other: ctc_loss(log_probs, t, input_lengths, target_lengths, {.zero_infinity =
-// true}). Where the labels do not fit the length, the loss is about 1e10, which is infinite in PyTorch. ValueError for
-// other texts.
+// The same with PyTorch's arguments: log-probabilities (T, B, V), as log_softmax(x, 2) returns them, and labels (B, L),
+// or the labels of all sequences one after the other: ctc_loss(log_probs, t, input_lengths, target_lengths,
+// {.zero_infinity = true}). If the labels do not fit the length, the loss is about 1e10; in PyTorch it is infinite.
+// ValueError for another reduction; other errors as above.
 struct CTCLossOptions {
   int blank = 0;
   std::string reduction = "mean";  // of each loss divided by its number of labels; or "sum", "none"

@@ -24,7 +24,8 @@ struct Convolution2DOptions {
   std::optional<bool> deterministic = {}, use_cudnn = {};  // see ConvolutionOptions
 };
 
-// All arguments behind the channels by their names, in Chainer's order: Convolution2D(3, 64, {.ksize = 3, .pad = 1}).
+// All arguments after the numbers of channels by their names, in Chainer's order: Convolution2D(3, 64, {.ksize = 3,
+// .pad = 1}).
 struct Convolution2DArguments {
   [[no_unique_address]] internal::Named named = internal::Named();
   Pair ksize;

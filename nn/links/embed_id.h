@@ -12,8 +12,8 @@ namespace nn {
 struct EmbedIDLinkOptions {
   Initializer initialW = {};                      // default: Normal(1)
   std::optional<std::int64_t> ignore_label = {};  // the result for this label is 0; it may be no row of W
-  // This row of W gets no gradient. It begins as 0, unless initialW is given. Negative numbers count from the end;
-  // ValueError for other numbers that are no row.
+  // This row of W gets no gradient, and is 0 at first unless initialW is given. Negative numbers count from the end;
+  // ValueError for a number outside of [-in_size, in_size).
   std::optional<std::int64_t> padding_idx = {};
 };
 

@@ -171,7 +171,7 @@ Variable MultiheadAttention::call(const Variables& args) {
 
 namespace {
 
-// The masks of MultiHeadAttention that hide the same keys: true means there that a key is seen.
+// Returns masks of MultiHeadAttention that hide the same keys: in its `mask`, true means that a query sees the key.
 MultiHeadAttentionMasks seen_masks(const MultiheadAttentionCallOptions& o, int num_heads) {
   MultiHeadAttentionMasks m{.mask = o.attn_mask, .padding = o.key_padding_mask, .causal = o.is_causal};
   if (!m.mask) return m;
@@ -183,14 +183,17 @@ MultiHeadAttentionMasks seen_masks(const MultiheadAttentionCallOptions& o, int n
   return m;
 }
 
-// The products of queries and keys with the masks, in the compute dtype.
+// Returns the scaled products of queries and keys with the masks applied, in the compute dtype.
 Variable masked_scores(const Variable& queries_of, const Variable& keys_of, const MultiHeadAttentionMasks& m) {
   const double hidden = -std::numeric_limits<double>::infinity();
   const Variable q = internal::wide(queries_of), k = internal::wide(keys_of);
-  Variable scores = autograd::internal::stack_product(q * (1 / std::sqrt(double(q.shape(3)))), k, false, true);
-  if (const Variable mask = mask_of(m, queries_of.dtype()); mask)
+  Variable scores = matmul(q * (1 / std::sqrt(double(q.shape(3)))), k, false, true);
+  if (const Variable mask = mask_of(m, queries_of.dtype()); mask) {
+    check<ValueError>(catena::broadcasts_to(mask.shape(), scores.shape()), "MultiheadAttention", "the mask of shape ",
+                      mask.shape(), " does not broadcast to the scores ", scores.shape());
     scores = mask.dtype() == autograd::Dtype::bool_ ? scores.masked_fill(internal::equal(mask.data(), false), hidden)
                                                     : scores + internal::wide(mask);
+  }
   if (!m.causal) return scores;
   const auto positions = [&](std::int64_t n, const Shape& shape) {
     return autograd::reshape(autograd::arange(n, autograd::Dtype::int64, q.device()), shape);
@@ -216,7 +219,7 @@ MultiheadAttentionResult MultiheadAttention::operator()(const Variable& query, c
   }
   Variable weights = softmax(masked_scores(parts[0], parts[1], m), -1);
   if (dropout != 0) weights = nn::dropout(weights, dropout);
-  const Variable y = autograd::internal::stack_product(weights, internal::wide(parts[2]), false, false);
+  const Variable y = matmul(weights, internal::wide(parts[2]));
   const Variable given = o.average_attn_weights ? weights.mean(1) : weights;
   return {called(turned(joined(internal::narrowed(y, query.dtype())))), internal::narrowed(given, query.dtype())};
 }

@@ -88,7 +88,7 @@ struct MultiheadAttentionOptions {
 };
 struct MultiheadAttentionCallOptions {
   autograd::Array key_padding_mask = {};  // bool (B, Lk): true where a key is not seen
-  bool need_weights = true;               // without, memory is linear in Lq and Lk, and `weights` is null
+  bool need_weights = true;               // false: memory is linear in Lq and Lk, and `weights` is null
   // (Lq, Lk) or (B num_heads, Lq, Lk). bool: true where a query does not see a key, the opposite of
   // MultiHeadAttention; floating: added to the scaled products.
   Variable attn_mask = {};
@@ -99,9 +99,11 @@ struct MultiheadAttentionResult {
   Variable output;   // of the shape of the query
   Variable weights;  // (B, Lq, Lk), or (B, num_heads, Lq, Lk), after dropout
 };
-// MultiHeadAttention with PyTorch's order of axes, masks and results: auto [y, w] = attn(q, k, v). A query that
-// sees no key has the weights NaN and the result NaN, as in PyTorch, but without weights the result of heads that are
-// 0.
+// MultiHeadAttention with PyTorch's order of axes, masks and results: auto [y, w] = attn(q, k, v), for query (Lq, B,
+// embed_dim), key (Lk, B, kdim) and value (Lk, B, vdim), or batches first. For a query that sees no key, the weights
+// and the output are NaN, as in PyTorch; with need_weights = false, the output is out_proj of zeros. Errors as for
+// MultiHeadAttention, and ValueError for a mask that does not broadcast to (B, num_heads, Lq, Lk) and for an attn_mask
+// of rank 3 whose first length is no multiple of num_heads.
 //   nn::MultiheadAttention attn(512, 8, {.dropout = 0.1, .batch_first = true});
 //   auto [y, w] = attn(x, x, x, {.need_weights = false, .attn_mask = mask});
 class CATENA_EXPORT MultiheadAttention : public MultiHeadAttention {

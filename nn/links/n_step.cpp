@@ -99,7 +99,7 @@ NStepLSTMResult NStepBase::run_by_time(const Variable& hx, const Variable& cx, c
   const auto states = [&](const Variable& given) {
     if (given) return given;
     const Variable& first = by_time[0];
-    const Shape shape{std::int64_t(n_layers) * direction, first.ndim() > 0 ? first.shape(0) : 0, out_size};
+    const Shape shape{std::int64_t(n_layers) * direction, first.shape(0), out_size};
     return autograd::internal::constant_variable(autograd::zeros(shape, first.dtype(), first.device()));
   };
   std::vector<Variables> ws, bs;

@@ -40,9 +40,9 @@ class CATENA_EXPORT NStepBase : public ChainList {
   NStepBase(NStepCell cell, int directions, const Sizes& sizes);
   NStepLSTMResult run(const Variable& hx, const Variable& cx, const Variables& xs,
                       const std::optional<bool>& train) const;
-  // The same for sequences by time, the longest first, as the functions take them, and so are the results. Null states
-  // are zeros.
-  NStepLSTMResult run_by_time(const Variable& hx, const Variable& cx, const Variables& xs,
+  // The same for sequences in the form of n_step_lstm(): one (B_t, in) per time, where B_t does not increase. The
+  // result `ys` has this form as well. Null states are zeros.
+  NStepLSTMResult run_by_time(const Variable& hx, const Variable& cx, const Variables& by_time,
                               const std::optional<bool>& train) const;
 
  private:
@@ -55,7 +55,7 @@ class CATENA_EXPORT NStepWithCells : public NStepBase {
                              const std::optional<bool>& train = {}) const {
     return run(hx, cx, xs, train);
   }
-  // The states of zeros, Chainer's None: lstm(std::nullopt, std::nullopt, xs).
+  // nullopt is Chainer's None, for states of zeros: lstm(std::nullopt, std::nullopt, xs).
   NStepLSTMResult operator()(std::nullopt_t, std::nullopt_t, const Variables& xs,
                              const std::optional<bool>& train = {}) const {
     return run({}, {}, xs, train);

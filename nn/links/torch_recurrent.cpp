@@ -7,12 +7,12 @@
 namespace nn::torch {
 namespace {
 
-// x by time: the parts (B, in) of (T, B, in), or of (B, T, in) with batch_first.
+// Returns the parts (B, in) of x (T, B, in), or with batch_first (B, T, in), one per time.
 Variables by_time(const char* label, const Variable& x, bool batch_first) {
   internal::expect_rank(label, x, 3);
   const int times = batch_first ? 1 : 0;
-  catena::check<catena::ValueError>(x.shape(times) > 0, label, "x has the shape ", x.shape(), ", in which axis ", times,
-                                    " is that of the times; there must be at least one");
+  catena::check<catena::ValueError>(x.shape(times) > 0, label, "x has the shape ", x.shape(), "; the length of axis ",
+                                    times, ", the axis of times, must be at least 1");
   return autograd::separate(x, times);
 }
 Variable together(const Variables& ys, bool batch_first) { return autograd::stack(ys, batch_first ? 1 : 0); }

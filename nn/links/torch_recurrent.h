@@ -24,8 +24,8 @@ struct GRUResult {
   Variable output, state;
 };
 
-// x (T, B, in) -> output and last states; InvalidType for another rank and for states of other shapes, ValueError for
-// sequences of length 0.
+// x (T, B, in), or (B, T, in) with batch_first -> output and last states. InvalidType for another rank and for states
+// of other shapes, ValueError for sequences of length 0.
 class CATENA_EXPORT LSTM : public internal::NStepBase {
  public:
   using Options = RecurrentOptions;

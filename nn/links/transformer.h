@@ -66,7 +66,8 @@ class CATENA_EXPORT TransformerDecoderLayer : public Chain {
 class CATENA_EXPORT TransformerEncoder : public Chain {
  public:
   TransformerEncoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& options = {});
-  // Copies of a layer, with its parameters, as in PyTorch; the normalization is behind the last one if it is given.
+  // Copies of a layer, with its parameters, as in PyTorch. If a normalization is given, it follows the last layer.
+  // ValueError for a negative num_layers.
   TransformerEncoder(const TransformerEncoderLayer& layer, int num_layers, std::optional<LayerNormalization> norm = {});
 
   NN_MEMBERS(layers, norm)

@@ -94,7 +94,7 @@ StateDict internal::state_of(const serializers::DictionarySerializer& s) {
   StateDict state;
   for (const serializers::DictionarySerializer::Entry& e : s.entries()) {
     if (e.is_text) state.texts[e.key] = e.text;
-    else state[e.key] = autograd::from_host(e.bytes.data(), e.shape, e.dtype, autograd::Device{});
+    else state.insert_or_assign(e.key, autograd::from_host(e.bytes.data(), e.shape, e.dtype, autograd::Device{}));
   }
   return state;
 }
@@ -117,7 +117,7 @@ struct Entries {
       else {
         autograd::Array array;
         s(key, array);
-        state[key] = array;
+        state.insert_or_assign(key, array);
       }
     }
   }
@@ -149,7 +149,8 @@ void save(const StateDict& state, const std::string& filename) {
 void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const std::string& filename) {
   StateDict all;
   for (const auto& [name, part] : parts) {
-    for (const auto& [key, array] : part.state()) all[key.empty() ? name : catena::concat(name, "/", key)] = array;
+    for (const auto& [key, array] : part.state())
+      all.insert_or_assign(key.empty() ? name : catena::concat(name, "/", key), array);
     for (const auto& [key, text] : part.state().texts) all.texts[catena::concat(name, "/", key)] = text;
   }
   save(all, filename);

@@ -35,7 +35,8 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
   autograd::Array& at(const std::string& name) { return map::at(key_of(name)); }
   const autograd::Array& at(const std::string& name) const { return map::at(key_of(name)); }
   // The entry of a key: its array (null if there is none), or, as a StateDict, below(key). An assignment sets the
-  // array. This object must outlive the entry.
+  // array of key_of(key): state["l1.weight"] = a replaces "l1/W". (insert_or_assign takes keys alone.) This object
+  // must outlive the entry.
   class CATENA_EXPORT Entry;
   Entry operator[](const std::string& key);
 };

@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(reductions) {
   same(x.mean(-1, {.keepdims = true}), x.mean(-1, true));
   same(x.prod({.dim = 1}), x.prod(1));
   same(x.prod(1, {.keepdim = true}), x.prod(1, true));
-  // A list in braces is one of axes, and nothing is all of them.
+  // A list in braces is a list of axes; empty braces are all axes.
   same(x.sum({1, 2}), sum(x, Axes({1, 2})));
   same(x.max({1, 2}), max(x, Axes({1, 2})));
   same(x.sum({}), x.sum());
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(reductions) {
   BOOST_CHECK_THROW(x.sum({.dim = 3}), catena::InvalidType);
 }
 
-// Of 1, 2, 3, 6 the sum of the squares of the distances from the mean is 14.
+// The squares of the distances of 1, 2, 3, 6 from their mean have the sum 14.
 BOOST_AUTO_TEST_CASE(variances) {
   const Variable x(array<double>({1, 2, 3, 6}, {1, 4}));
   BOOST_TEST(x.var({.dim = 1}).item() == 3.5);
@@ -63,6 +63,9 @@ BOOST_AUTO_TEST_CASE(variances) {
   BOOST_CHECK(x.std({.dim = 1, .keepdim = true}).shape() == (Shape{1, 1}));
   BOOST_CHECK_THROW(x.var(1, {.dim = 1}), catena::ValueError);
   BOOST_CHECK_THROW(var(x, 0, {.axis = 1}), catena::ValueError);
+  BOOST_CHECK_THROW(x.var(1, {.ddof = 1, .correction = 1}), catena::ValueError);
+  BOOST_CHECK_THROW(x.std({.unbiased = true, .ddof = 2}), catena::ValueError);
+  BOOST_CHECK_THROW(x.std({.unbiased = true, .correction = 0}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(extrema) {
@@ -83,7 +86,9 @@ BOOST_AUTO_TEST_CASE(extrema) {
   same(x.argmin({.dim = 0, .keepdim = true}), x.argmin(0).unsqueeze(0));
   BOOST_CHECK(x.argmax({.keepdim = true}).shape() == (Shape{1, 1}));
   BOOST_TEST(x.argmax({.keepdim = true}).item() == 1);
-  // A gradient comes as without options.
+  BOOST_TEST(x.argmax({}).item() == 1);
+  BOOST_TEST(argmin(x, {}).item() == 4);
+  // Gradients go to the greatest elements, to equal ones in full.
   sum(x.max({.dim = 1})).backward();
   BOOST_TEST(of(x.grad_variable()) == (Doubles{0, 1, 1, 1, 0, 0}), boost::test_tools::per_element());
 }
@@ -100,6 +105,10 @@ BOOST_AUTO_TEST_CASE(orders_and_parts) {
   same(cumsum(x, {.axis = 0}), x.cumsum(0));
   same(x.cumprod({.axis = 1}), x.cumprod(1));
   same(cumprod(x, {.dim = 0}), x.cumprod(0));
+  same(x.cumsum({}), x.cumsum());
+  same(cumprod(x, {}), x.cumprod());
+  BOOST_CHECK_THROW(x.cumsum({.dim = 1, .axis = 1}), catena::ValueError);
+  BOOST_CHECK_THROW(x.sort({.dim = 1, .axis = 1}), catena::ValueError);
   same(x.chunk(3, {.dim = 1})[2], x.chunk(3, 1)[2]);
   same(chunk(x, 3, {.axis = 1})[0], x.chunk(3, 1)[0]);
   same(x.split(2, {.dim = 1})[1], x.split(2, 1)[1]);
@@ -161,6 +170,8 @@ BOOST_AUTO_TEST_CASE(norms) {
   BOOST_CHECK_THROW(x.norm("nuc"), catena::ValueError);
   BOOST_CHECK_THROW(x.norm(1, {.p = 2}), catena::ValueError);
   BOOST_CHECK_THROW(x.norm({.p = 2, .ord = 2}), catena::ValueError);
+  BOOST_CHECK_THROW(norm(x, 2, {.p = 1}), catena::ValueError);
+  BOOST_CHECK_THROW(norm(x, 2, {.ord = 2}), catena::ValueError);
   BOOST_TEST(of(norm(x, 2, {.axis = 1, .keepdim = true})) == (Doubles{5, 12}), boost::test_tools::per_element());
 }
 

@@ -89,7 +89,7 @@ BOOST_AUTO_TEST_CASE(wrong_gradients_are_found) {
   BOOST_CHECK_EXCEPTION(check_backward(f(2.1), {x}, {gy}), catena::AssertionError, [](const auto& e) {
     return std::string(e.what()).find("the gradient of input 0 is wrong") != std::string::npos;
   });
-  // One array by itself.
+  // One array without braces.
   BOOST_CHECK_NO_THROW(check_backward(f(2), x, gy, {.atol = 1e-3, .rtol = 1e-3}));
   BOOST_CHECK_THROW(check_backward(f(2.1), x, gy), catena::AssertionError);
   const auto once = [](const Variable& v) { return apply_node<OnceOnly>({v})[0]; };

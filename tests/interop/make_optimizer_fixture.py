@@ -293,7 +293,7 @@ def save(name, arrays, listed):
 
 
 def main():
-    torch.set_default_dtype(torch.float64)  # NAdam's product of factors has it
+    torch.set_default_dtype(torch.float64)  # the dtype in which NAdam keeps the product of its factors
     lbfgs()
     torch.bfloat16 = torch.float64  # Muon's iterations, which PyTorch runs in 16 bits
     param_groups()

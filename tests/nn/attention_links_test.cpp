@@ -109,7 +109,23 @@ BOOST_AUTO_TEST_CASE(results_of_multihead_attention) {
       {4, 4});
   near(causal, attn(x, x, x, {.attn_mask = hidden}).output);
   near(causal, attn(x, x, x, {.need_weights = false, .attn_mask = hidden}).output);
-  // The order of axes is that of the tokens first by default.
+  // A query that sees no key, and masks of more sequences than there are.
+  const Array padding = array<bool>({true, true, true, true, false, false, false, false}, {2, 4});
+  const auto [of_none, no_weights] = attn(x, x, x, {.key_padding_mask = padding});
+  BOOST_TEST(std::isnan(of_none(0, 0, 0).item()));
+  BOOST_TEST(std::isnan(no_weights(0, 0, 0).item()));
+  near(of_none[1], y[1]);
+  near(attn(x, x, x, {.key_padding_mask = padding, .need_weights = false}).output[0],
+       Variable(zeros({4, 6}, Dtype::float64)));
+  const Variable single = x(Slice(0, 1));
+  const Array for_two = zeros({6, 4, 4}, Dtype::float64);
+  for (const bool need_weights : {true, false}) {
+    BOOST_CHECK_THROW(attn(single, single, single, {.need_weights = need_weights, .attn_mask = for_two}),
+                      catena::ValueError);
+    BOOST_CHECK_THROW(attn(single, single, single, {.key_padding_mask = padding, .need_weights = need_weights}),
+                      catena::ValueError);
+  }
+  // By default, the first axis is that of the tokens.
   nn::MultiheadAttention turned(6, 3);
   turned.to_dtype(Dtype::float64);
   turned.copyparams(attn);

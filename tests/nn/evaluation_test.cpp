@@ -25,6 +25,7 @@ BOOST_AUTO_TEST_CASE(fraction_of_hits) {
   BOOST_TEST(accuracy_of(y, t) == 0.75);
   BOOST_TEST(accuracy_of(y, t, 1) == 1.0);
   BOOST_TEST(nn::accuracy(Variable(y), Variable(t), {.ignore_label = 1}).item() == 1.0);
+  BOOST_TEST(nn::accuracy(Variable(y), Variable(t), {}).item() == 0.75);
   BOOST_TEST(accuracy_of(y, array<std::int32_t>({5, 5, 5, 5}, {4}), 5) == 0.0);
   BOOST_TEST(accuracy_of(astype(y, Dtype::float16), t) == 0.75);
   BOOST_CHECK(nn::accuracy(Variable(astype(y, Dtype::float16)), Variable(t)).dtype() == Dtype::float16);

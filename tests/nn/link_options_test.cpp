@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(initial_filters) {
   all_are(mlp(image()).data(), 3 * 3.0 * 0.5 + 0.5, "MLPConvolution2D of an image");
 }
 
-// All arguments behind the channels by their names, as Chainer's programs have them.
+// All arguments after the numbers of channels by their names, as in programs for Chainer.
 BOOST_AUTO_TEST_CASE(kernels_by_name) {
   const nn::Convolution2D a(4, 6,
                             {.ksize = {3, 1}, .stride = 2, .pad = {0, 1}, .nobias = true, .dilate = 3, .groups = 2});

@@ -76,9 +76,11 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   Net net(4);
   nn::StateDict state;
   for (const auto& [key, array] : net.state_dict()) state[key] = array;
-  state["l1.weight"] = state.at("l1/W");
-  autograd::fill(state["l1.weight"], 3);
+  const Array W = state.at("l1/W");
   state.erase("l1/W");
+  state["l1.weight"] = W;
+  BOOST_TEST(state.key_of("l1.weight") == "l1.weight");
+  autograd::fill(state["l1.weight"], 3);
   const nn::LoadReport report = net.load_state_dict(state, {.strict = false, .style = nn::KeyStyle::pytorch});
   BOOST_TEST(report.loaded.size() == 1U);
   BOOST_TEST(of(net.l1.W) == Doubles(6, 3.0), boost::test_tools::per_element());
@@ -120,6 +122,24 @@ BOOST_AUTO_TEST_CASE(entries_by_names_of_pytorch) {
   BOOST_TEST(missing == std::vector<std::string>{"l2/b"});
   BOOST_TEST(unexpected.empty());
   BOOST_TEST(autograd::to_vector<float>(net.l1.W.data())[0] == 1);
+}
+
+// A key may be the name of another entry in PyTorch.
+BOOST_AUTO_TEST_CASE(keys_that_are_names_of_other_entries) {
+  nn::Link link;
+  link.add_param("W", nn::Parameter(1.0, {2}));
+  link.add_param("weight", nn::Parameter(2.0, {3}));
+  const auto check = [](const nn::StateDict& state) {
+    BOOST_TEST(state.size() == 2U);
+    BOOST_TEST(autograd::to_vector<double>(state.at("W")) == Doubles(2, 1.0), boost::test_tools::per_element());
+    BOOST_TEST(autograd::to_vector<double>(state.at("weight")) == Doubles(3, 2.0), boost::test_tools::per_element());
+  };
+  check(link.state_dict());
+  const TemporaryFolder folder("state_dict_names");
+  nn::save(link.state_dict(), folder / "m.npz");
+  check(nn::load(folder / "m.npz"));
+  nn::save({{"model", link.state_dict()}}, folder / "c.npz");
+  check(nn::load(folder / "c.npz").below("model"));
 }
 
 // Parameters of unknown shape cannot be stored, and are made by loading.

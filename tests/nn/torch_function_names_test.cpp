@@ -102,6 +102,7 @@ BOOST_AUTO_TEST_CASE(normalize_with_options) {
   test::check_derivatives("normalize", [](const Variables& v) { return Variables{nn::normalize(v[0], {.p = 3})}; },
                           {spread({2, 3}, 0.5, 1)});
   BOOST_TEST(nn::normalize(Variable(autograd::zeros({0, 3})), {.dim = 1}).size() == 0);
+  BOOST_CHECK_THROW(nn::normalize(x, {.dim = 1, .axis = 1}), catena::ValueError);
   BOOST_CHECK_THROW(nn::normalize(Variable(autograd::ones({2, 3}, autograd::Dtype::int32)), {.dim = 1}),
                     catena::InvalidType);
 }
@@ -111,6 +112,7 @@ BOOST_AUTO_TEST_CASE(axes_by_their_names) {
   const auto same = [](const Variable& a, const Variable& b) { BOOST_TEST(of(a) == of(b), each); };
   same(nn::cosine_similarity(x, y, {.dim = 0}), nn::cosine_similarity(x, y, 0));
   same(nn::cosine_similarity(x, y, {.axis = 1, .eps = 10}), nn::cosine_similarity(x, y, 1, 10));
+  BOOST_CHECK_THROW(nn::cosine_similarity(x, y, {.dim = 1, .axis = 1}), catena::ValueError);
   same(nn::softmin(x, {.dim = 0}), nn::softmin(x, 0));
   same(nn::sparsemax(x, {.axis = 0}), nn::sparsemax(x, 0));
   same(x.softmax(-1), nn::softmax(x, -1));
@@ -119,7 +121,7 @@ BOOST_AUTO_TEST_CASE(axes_by_their_names) {
   same(x.log_softmax(0), nn::log_softmax(x, 0));
   same(x.log_softmax({.axis = 0}), nn::log_softmax(x, 0));
   same((x - 1).relu(), nn::relu(x - 1));
-  // Of a vector.
+  // The axis of a vector is 0 or -1.
   const Variable v(floats({1, 3, 2}, {3}));
   same(v.softmax(-1), nn::softmax(v.reshape(1, 3)).reshape(3));
   same(v.log_softmax({.dim = 0}), nn::log_softmax(v.reshape(1, 3)).reshape(3));

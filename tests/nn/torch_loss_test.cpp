@@ -336,6 +336,13 @@ BOOST_AUTO_TEST_CASE(losses_with_their_options) {
   same(nn::BCEWithLogitsLoss({.reduce = "no"})(x, p), nn::binary_cross_entropy_with_logits(x, p, "no"));
   same(nn::mse_loss(x, p), nn::mean_squared_error(x, p));
   same(nn::l1_loss(x, p, "sum"), nn::mean_absolute_error(x, p, "sum"));
+  // Labels of ctc_loss in rows, and one after the other.
+  const auto ints = [](const std::vector<std::int32_t>& v, const Shape& shape) { return array(v, shape); };
+  const Variable log_probs = nn::log_softmax(Variable(spread({5, 2, 3})), 2);
+  const Array lengths = ints({5, 4}, {2}), counts = ints({2, 1}, {2});
+  const Variable rows(ints({1, 2, 1, 0}, {2, 2})), joined(ints({1, 2, 1}, {3}));
+  same(nn::ctc_loss(log_probs, rows, lengths, counts), nn::ctc_loss(log_probs, joined, lengths, counts));
+  BOOST_CHECK_THROW(nn::ctc_loss(log_probs, rows, lengths, counts, {.reduction = "no"}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(labels_of_sequences_one_after_the_other) {

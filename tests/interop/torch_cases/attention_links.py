@@ -45,7 +45,7 @@ def cases(writer):
             lambda f, x, memory, mask, padding: f(x, memory, tgt_mask=~mask, memory_key_padding_mask=padding),
             norm_first=first)
 
-    # The class with its weights: the outputs, and those averaged over the heads or of every head.
+    # Outputs and weights; these averaged over the heads, or those of every head.
     def both(f, q, k, v, average, **masks):
         return f(q, k, v, average_attn_weights=average, **masks)
 

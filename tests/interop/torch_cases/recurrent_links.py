@@ -16,7 +16,7 @@ def weights_of(gates, layers, directions, in_size, size):
 
 
 def parameters_of(tensors, gates, layers, directions):
-    """The same as parameters of PyTorch's class, whose gates stand in the same order one below the other."""
+    """The same arrays as parameters of PyTorch's class, in which the matrices of the gates are stacked in this order."""
     result = {}
     for child in range(layers * directions):
         suffix = '_l%d%s' % (child // directions, '_reverse' if child % directions else '')
