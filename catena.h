@@ -10,6 +10,7 @@
 #include <catena/autograd/computational_graph.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/control_flow.h>
+#include <catena/autograd/custom_function.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/derivatives.h>
 #include <catena/autograd/external_function.h>
@@ -33,6 +34,7 @@
 #include <catena/autograd/ndarray_backend/cuda.h>
 #include <catena/autograd/ndarray_backend/list_config.h>
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
+#include <catena/autograd/ndarray_backend/tensor.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>

@@ -204,6 +204,14 @@ AutocastScope::AutocastScope(Dtype dtype, bool enabled) : before_(internal::mode
   internal::modes().autocast = own_.get();
 }
 
+static Dtype dtype_of(const AutocastOptions& o) {
+  catena::check<catena::ValueError>(o.device_type.empty() || o.device_type == "cpu" || o.device_type == "cuda",
+                                    "autocast", "the device type is \"", o.device_type,
+                                    "\"; it must be \"cpu\" or \"cuda\"");
+  return o.dtype.value_or(o.device_type == "cuda" ? Dtype::float16 : Dtype::bfloat16);
+}
+AutocastScope::AutocastScope(const AutocastOptions& o) : AutocastScope(dtype_of(o), o.enabled) {}
+
 AutocastScope::~AutocastScope() { internal::modes().autocast = before_; }
 
 std::optional<Dtype> autocast_dtype() noexcept {

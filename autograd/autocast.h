@@ -16,7 +16,9 @@
 // (Optimizer::loss_scaling). A scope affects its own thread.
 #pragma once
 
+#include <concepts>
 #include <optional>
+#include <string_view>
 
 #include <catena/autograd/variable.h>
 
@@ -33,10 +35,19 @@ CATENA_EXPORT std::optional<Variables> autocast_inputs(std::string_view label, s
 CATENA_EXPORT void autocast_checked(Arrays& inputs);
 }  // namespace internal
 
+// PyTorch's arguments.
+struct AutocastOptions {
+  // "cuda", "cpu" or empty (ValueError for other texts). A scope holds for all devices: the type chooses a dtype only.
+  std::string_view device_type = {};
+  std::optional<Dtype> dtype = {};  // default: float16 for "cuda", else bfloat16
+  bool enabled = true;
+};
+
 // The base of autocast.
 class CATENA_EXPORT AutocastScope {
  public:
   AutocastScope(Dtype dtype, bool enabled);
+  explicit AutocastScope(const AutocastOptions& options);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;
@@ -46,10 +57,15 @@ class CATENA_EXPORT AutocastScope {
   catena::Owned<internal::Autocast> own_;
 };
 
-// Written as a call, const auto scope = autocast(nd::bfloat16), or as an object: autocast guard(nd::bfloat16).
+// Written as a call, const auto scope = autocast(nd::bfloat16), or as an object: autocast guard(nd::bfloat16). With
+// PyTorch's arguments: autocast guard("cuda", nd::bfloat16), autocast guard({.dtype = nd::bfloat16}).
 // enabled = false: no conversions in this scope, within another one. ValueError unless dtype is float16 or bfloat16.
 struct [[nodiscard]] autocast : AutocastScope {
   explicit autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) : AutocastScope(dtype, enabled) {}
+  explicit autocast(std::string_view device_type, std::optional<Dtype> dtype = {}, bool enabled = true)
+      : AutocastScope(AutocastOptions{device_type, dtype, enabled}) {}
+  template <std::same_as<AutocastOptions> O = AutocastOptions>
+  explicit autocast(const O& options) : AutocastScope(options) {}
 };
 using Autocast = autocast;
 // Returns the 16-bit dtype of the innermost scope of this thread; nothing outside of scopes.

@@ -92,4 +92,9 @@ template <class F> Variable hessian(F&& f, const Variable& x, bool enable_double
   return internal::hessian(internal::list_function(f), x, enable_double_backprop);
 }
 
+// The names of PyTorch's module: functional::jacobian(f, x).
+namespace functional {
+using autograd::hessian, autograd::hvp, autograd::jacobian, autograd::jvp, autograd::vjp;
+}
+
 }  // namespace autograd

@@ -134,6 +134,7 @@ class CATENA_EXPORT FunctionNode : public catena::internal::FromFreeList {
   // allow_in_place_changes() (debug.h).
   Variable retained_input(int index) const;
   Variable retained_output(int index);
+  void get_retained_inputs() const = delete;  // Arrays forward(const Arrays&) override; retained_input(0)
   // Does the same check for an array that is neither input nor output. `version` is version_of(a) at the time of
   // forward.
   void check_unchanged(const Array& a, std::uint32_t version, std::string_view what) const {

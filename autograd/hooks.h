@@ -57,6 +57,9 @@ class CATENA_EXPORT HookScope {
   FunctionHook* hook_;
 };
 
+// The name of a `with hook:` as an object: function_hook_scope guard(hook).
+using function_hook_scope = HookScope;
+
 // Returns the hooks of the calling thread, in the order of registration.
 CATENA_EXPORT std::vector<std::pair<std::string, FunctionHook*>> get_function_hooks();
 

@@ -9,6 +9,7 @@
 #include <catena/nn/functions/evaluation.h>
 #include <catena/nn/functions/hierarchical_softmax.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/loss_modules.h>
 #include <catena/nn/functions/math.h>
 #include <catena/nn/functions/modules.h>
 #include <catena/nn/functions/noise.h>
@@ -19,3 +20,4 @@
 #include <catena/nn/functions/quantization.h>
 #include <catena/nn/functions/recurrent.h>
 #include <catena/nn/functions/similarity.h>
+#include <catena/nn/functions/torch_sequences.h>

@@ -49,6 +49,16 @@ Array generate_array(const Initializer& initializer, const Shape& shape, std::op
   return a;
 }
 
+Array internal::generate_array_of(const Initializer& initializer, const Shape& shape, autograd::Dtype dtype,
+                                  std::optional<autograd::Device> device) {
+  const autograd::Dtype own = initializer.dtype().value_or(dtype);
+  catena::check<catena::ValueError>(own == dtype, "generate_array", "the initializer makes ", own,
+                                    " arrays, but the dtype given is ", dtype);
+  Array a = autograd::empty(shape, dtype, device);
+  initializer(a);
+  return a;
+}
+
 void init_weight(const Array& weights, const Initializer& initializer, double scale) {
   if (initializer) initializer(weights);
   else initializers::HeNormal(1 / std::sqrt(2.0))(weights);

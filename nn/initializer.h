@@ -65,6 +65,16 @@ CATENA_EXPORT Fans get_fans(const autograd::Shape& shape);
 // initializer.
 CATENA_EXPORT autograd::Array generate_array(const Initializer& initializer, const autograd::Shape& shape,
                                              std::optional<autograd::Device> device = {});
+namespace internal {
+CATENA_EXPORT autograd::Array generate_array_of(const Initializer& initializer, const autograd::Shape& shape,
+                                                autograd::Dtype dtype, std::optional<autograd::Device> device);
+}
+// The same in a dtype. ValueError if the initializer has another one.
+template <std::same_as<autograd::Dtype> D>
+autograd::Array generate_array(const Initializer& initializer, const autograd::Shape& shape, D dtype,
+                               std::optional<autograd::Device> device = {}) {
+  return internal::generate_array_of(initializer, shape, dtype, device);
+}
 // Fills `weights` and multiplies by `scale`; a null initializer is HeNormal(1 / sqrt 2).
 CATENA_EXPORT void init_weight(const autograd::Array& weights, const Initializer& initializer = {}, double scale = 1.0);
 // Returns an initializer that calls init_weight with these arguments; links pass the square root of `wscale`.
@@ -130,6 +140,9 @@ CATENA_EXPORT Initializer XavierUniform(double gain = 1.0, Options o = {});
 //   nn::Linear(in, out, {.initialW = TorchDefault(), .initial_bias = TorchDefaultBias(in)})
 CATENA_EXPORT Initializer TorchDefault(Options o = {});
 CATENA_EXPORT Initializer TorchDefaultBias(std::int64_t fan_in, Options o = {});
+
+// Where Chainer has it: initializers::generate_array(initializers::Orthogonal(), {3, 3}, nd::float64).
+using nn::generate_array;
 }  // namespace initializers
 
 }  // namespace nn

@@ -44,6 +44,11 @@ class StateDict;
 struct LoadOptions;
 struct LoadReport;
 
+// Options of Link::links and Link::namedlinks.
+struct LinksOptions {
+  bool skipself = false;  // leave out the link itself
+};
+
 // An array that is saved with a link but not optimised (running averages). Value semantics like Parameter.
 class CATENA_EXPORT Persistent {
  public:
@@ -187,6 +192,13 @@ class CATENA_EXPORT Link {
   void for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const;
   std::vector<Link*> links(bool skipself = false);
   std::vector<NamedLink> namedlinks(bool skipself = false);
+  // links({.skipself = true})
+  template <std::same_as<LinksOptions> O = LinksOptions> std::vector<Link*> links(const O& o) {
+    return links(o.skipself);
+  }
+  template <std::same_as<LinksOptions> O = LinksOptions> std::vector<NamedLink> namedlinks(const O& o) {
+    return namedlinks(o.skipself);
+  }
   LinkRange children();
   std::vector<std::pair<std::string, Link*>> named_children();
   bool has_uninitialized_params() const;  // does not include children
@@ -431,6 +443,8 @@ template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) requir
   apply_copy_mode(result, link, mode);
   return result;
 }
+// A C++ copy, with parameters of its own: Python's copy.deepcopy(model).
+template <class L> L deepcopy(const L& link) requires(std::is_base_of_v<Link, L>) { return link; }
 
 namespace internal {
 

@@ -27,8 +27,8 @@ class CATENA_EXPORT Observed {
   template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
   // The value of an array that will not be written any more, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
-  double value() const;  // copies a device value to the host
-  explicit operator double() const { return value(); }
+  double value() const;                                                      // copies a device value to the host
+  operator double() const { return value(); }                                // observation["main/loss"] < 0.1
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
@@ -109,7 +109,8 @@ class CATENA_EXPORT Reporter {
     Observation* previous_;
   };
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
-  [[nodiscard]] Scope scope() { return {*this, *current_}; }  // keeps the current target
+  template <class V> Scope scope(std::map<std::string, V>&) = delete;  // nn::Observation observation;
+  [[nodiscard]] Scope scope() { return {*this, *current_}; }           // keeps the current target
 
  private:
   Observation own_;

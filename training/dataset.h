@@ -84,7 +84,8 @@ template <std::size_t I> Array get(const Example& e) { return internal::componen
 class CATENA_EXPORT Dataset {
  public:
   virtual ~Dataset();
-  virtual std::int64_t size() const = 0;
+  // A class overrides both. Compilers show these lines where it does not.
+  virtual std::int64_t size() const = 0;  // std::int64_t size() const override; get_example(i), not operator[]
   virtual Example get_example(std::int64_t i) const = 0;  // 0 <= i < size()
   // Returns the stacked examples of a batch, for datasets with a faster way than loading one by one; empty if not
   // supported.

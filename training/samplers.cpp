@@ -104,6 +104,13 @@ WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, Option
                     " weights above 0; give a smaller num_samples, or .replacement = true");
 }
 
+WeightedRandomSampler::Options WeightedRandomSampler::with_number(Options options, std::int64_t num_samples) {
+  check<ValueError>(!options.num_samples, "WeightedRandomSampler",
+                    "num_samples is given twice, as an argument and among the options");
+  options.num_samples = num_samples;
+  return options;
+}
+
 WeightedRandomSampler::WeightedRandomSampler(const autograd::Array& weights, Options options)
     : WeightedRandomSampler(weights_of(weights), options) {}
 

@@ -116,11 +116,17 @@ class CATENA_EXPORT WeightedRandomSampler : public OrderSampler {
   explicit WeightedRandomSampler(const autograd::Array& weights) : WeightedRandomSampler(weights, Options{}) {}
   WeightedRandomSampler(std::vector<double> weights, std::int64_t num_samples, bool replacement = true)
       : WeightedRandomSampler(std::move(weights), Options{num_samples, replacement}) {}
+  // WeightedRandomSampler(weights, 100, {.replacement = false}). ValueError for num_samples in both places.
+  template <std::same_as<Options> O = Options>
+  WeightedRandomSampler(std::vector<double> weights, std::int64_t num_samples, const O& options)
+      : WeightedRandomSampler(std::move(weights), with_number(options, num_samples)) {}
   // ValueError if the dataset has not as many examples as there are weights.
   std::int64_t length(std::int64_t dataset_size) const override;
   std::vector<std::int64_t> order(const OrderContext& context) const override;
 
  private:
+  static Options with_number(Options options, std::int64_t num_samples);
+
   std::vector<double> weights_, sums_;  // cumulative sums, with replacement
   Options options_;
 };

@@ -72,6 +72,11 @@ CATENA_EXPORT Array complement(const Array& a);          // 1 - a
 // Throws a ValueError unless `reduce` is one of `allowed`; the message lists them.
 CATENA_EXPORT void check_reduce(std::string_view op, const std::string& reduce,
                                 std::initializer_list<std::string_view> allowed);
+// Returns options in which PyTorch's `reduction`, where it is given, has the place of `reduce`; "none" is "no".
+template <class O> O with_reduction(O options) {
+  if (options.reduction) options.reduce = *options.reduction == "none" ? "no" : *options.reduction;
+  return options;
+}
 // Returns the dtype of a loss for inputs of this dtype: the same one, or, in a scope of autocast, its compute dtype.
 CATENA_EXPORT Dtype loss_dtype(Dtype dtype) noexcept;
 // Returns the losses themselves ("no"), their sum, or their sum divided by `count` ("mean"), in loss_dtype(dtype).

@@ -31,6 +31,10 @@ struct Summed {
 struct Averaged {
   std::string reduce = "mean";
 };
+// Averaged in PyTorch's words: "mean", "sum", or "none" for "no".
+struct LossReduction {
+  std::string reduction = "mean";
+};
 template <class T>
 concept Text = std::convertible_to<T, std::string_view>;
 
@@ -105,6 +109,7 @@ CATENA_EXPORT Variable squared_error(const Variable& x0, const Variable& x1);   
 namespace internal {
 CATENA_EXPORT Variable mean_absolute_error(const Variable& x0, const Variable& x1, const Averaged& options);
 CATENA_EXPORT Variable mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& options);
+CATENA_EXPORT Averaged averaged(const LossReduction& options);
 }  // namespace internal
 // An object, so that it can be given as a loss function: Classifier(model, {.lossfun = mean_squared_error}).
 template <Variable (*body)(const Variable& x0, const Variable& x1, const Averaged& options)> struct MeanErrorFunction {
@@ -114,6 +119,10 @@ template <Variable (*body)(const Variable& x0, const Variable& x1, const Average
   template <Text T> Variable operator()(const Variable& x0, const Variable& x1, const T& reduce) const {
     return body(x0, x1, Averaged{std::string(reduce)});
   }
+  template <std::same_as<LossReduction> O = LossReduction>
+  Variable operator()(const Variable& x0, const Variable& x1, const O& options) const {
+    return body(x0, x1, internal::averaged(options));
+  }
   // Where a pointer to a function is wanted.
   using Pointer = Variable (*)(const Variable& x0, const Variable& x1);
   constexpr operator Pointer() const noexcept { return mean; }
@@ -122,7 +131,7 @@ template <Variable (*body)(const Variable& x0, const Variable& x1, const Average
   static Variable mean(const Variable& x0, const Variable& x1) { return body(x0, x1, {}); }
 };
 // The means over all elements -> 0-d, or with reduce "sum" or "no" the sum or the errors: mean_squared_error(x0, x1,
-// "sum").
+// "sum"). mse_loss(x, t, {.reduction = "none"}) has PyTorch's words.
 inline constexpr MeanErrorFunction<internal::mean_absolute_error> mean_absolute_error;
 inline constexpr MeanErrorFunction<internal::mean_squared_error> mean_squared_error;
 // PyTorch's names.

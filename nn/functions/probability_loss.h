@@ -14,6 +14,7 @@ struct BinaryCrossEntropyOptions {
   Array weight = {};      // factors of the losses; broadcasts to x (ValueError)
   Array pos_weight = {};  // of logits only: factors of the parts of t, such as (number of 0) / (number of 1)
   std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
 };
 // Cross entropy of the targets t, probabilities in [0, 1], and sigmoid(x): (1 - t) log(1 + exp(x)) + pos_weight t log(1
 // + exp(-x)), for any x without loss of digits. Equal shapes; t is floating, and has a gradient.
@@ -100,6 +101,7 @@ struct PoissonNLLOptions {
   bool full = false;      // add Stirling's approximation of log(t!) where t > 1
   double eps = 1e-8;      // added to a rate before its logarithm
   std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
 };
 // exp(x) - t x, the negative log likelihood of the counts t without log(t!). Equal shapes.
 CATENA_EXPORT Variable poisson_nll(const Variable& x, const Variable& t, const PoissonNLLOptions& options = {});
@@ -108,6 +110,7 @@ struct GaussianNLLOptions {
   bool full = false;  // add log(2 pi) / 2
   double eps = 1e-6;  // the least variance; where it is used, var has no gradient
   std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
 };
 // (log(var) + (x - t)^2 / var) / 2. (gaussian_nll takes the logarithm of the variance.) Equal shapes.
 CATENA_EXPORT Variable gaussian_nll_loss(const Variable& x, const Variable& t, const Variable& var,

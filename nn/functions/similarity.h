@@ -35,6 +35,7 @@ CATENA_EXPORT Variable pairwise_distance(const Variable& x, const Variable& y,
 struct MarginOptions {
   double margin = 0;
   std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
 };
 // 1 - cos(x1, x2) for t = 1, max(0, cos(x1, x2) - margin) for t = -1: x1, x2 (N, D), t (N) -> (N).
 CATENA_EXPORT Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Variable& t,
@@ -51,6 +52,7 @@ struct TripletMarginOptions {
   double margin = 1, p = 2, eps = 1e-6;  // p and eps of pairwise_distance
   bool swap = false;                     // take the distance of positive and negative where it is less
   std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
 };
 // max(0, d(anchor, positive) - d(anchor, negative) + margin) with pairwise_distance (`triplet` squares the distances):
 // (N, D) -> (N). Equal shapes.

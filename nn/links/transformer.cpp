@@ -1,5 +1,7 @@
 #include <catena/nn/links/transformer.h>
 
+#include <limits>
+
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/link_hook.h>
 
@@ -30,6 +32,18 @@ template <class F> Variable add_part(bool norm_first, LayerNormalization& norm, 
 }
 
 }  // namespace
+
+Array Transformer::generate_square_subsequent_mask(std::int64_t size, autograd::Dtype dtype,
+                                                   std::optional<Device> device) {
+  constexpr const char* op = "generate_square_subsequent_mask";
+  catena::check<catena::ValueError>(size >= 0, op, "the size ", size, " is negative");
+  catena::check<catena::TypeError>(catena::is_floating(dtype), op, "the dtype ", dtype, " is not floating");
+  std::vector<float> values(std::size_t(size * size), 0.0f);
+  for (std::int64_t i = 0; i < size; ++i)
+    for (std::int64_t j = i + 1; j < size; ++j)
+      values[std::size_t(i * size + j)] = -std::numeric_limits<float>::infinity();
+  return autograd::astype(autograd::array(values, {size, size}, device), dtype);
+}
 
 TransformerEncoderLayer::TransformerEncoderLayer(int n, int heads, const Options& o)
     : self_attn(n, heads, attention_options(o, true)),

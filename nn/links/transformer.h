@@ -1,6 +1,8 @@
 // Layers of transformers (Vaswani et al. 2017), and stacks of them.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <catena/autograd/unary_function.h>
@@ -20,6 +22,16 @@ struct TransformerLayerOptions {
   bool bias = true;                        // of the linear layers
   std::optional<int> num_kv_heads = {};    // as in MultiHeadAttentionOptions
   std::optional<double> rotary_base = {};  // likewise, of the self-attention
+};
+
+// The masks of PyTorch's class. The network is an encoder and a decoder.
+struct Transformer {
+  template <class... A> explicit Transformer(A&&...) = delete;  // nn::TransformerEncoder encoder(layer, 6);
+  // The mask (size, size) by which no position sees a later one: 0 up to the position, -infinity behind it. It is added
+  // to scores, as MultiHeadAttentionMasks::mask; {.causal = true} needs no array. ValueError for a negative size,
+  // TypeError unless dtype is floating.
+  CATENA_EXPORT static Array generate_square_subsequent_mask(std::int64_t size, autograd::Dtype dtype = Dtype::float32,
+                                                             std::optional<Device> device = {});
 };
 
 // Self-attention and two linear layers, each added to its input and normalized: x (B, L, d_model) -> the same shape.

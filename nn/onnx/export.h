@@ -112,6 +112,15 @@ template <class M, std::convertible_to<Variable> X, std::convertible_to<std::str
 Model export_model(M&& model, const X& input, const F& filename, const ExportOptions& options = {}) {
   return export_model(model, Variables{Variable(input)}, filename, options);
 }
+// torch.onnx.export, whose name is a keyword here.
+template <class M, std::convertible_to<std::string> F>
+Model export_(M&& model, const Variables& inputs, const F& filename, const ExportOptions& options = {}) {
+  return export_model(model, inputs, filename, options);
+}
+template <class M, std::convertible_to<Variable> X, std::convertible_to<std::string> F>
+Model export_(M&& model, const X& input, const F& filename, const ExportOptions& options = {}) {
+  return export_model(model, input, filename, options);
+}
 
 // A function with an equivalent, by its label in graphs or the name of its kernel, and the operators that express it.
 struct ExportedFunction {

@@ -66,6 +66,8 @@ class CATENA_EXPORT ImportedModel : public Chain {
 
 // Reads a file. IOError and ValueError as for read(), other errors as for ImportedModel.
 CATENA_EXPORT ImportedModel import_model(const std::string& path);
+// import_model. (The messages of a file alone, as onnx.load of Python returns them: read() of model.h.)
+inline ImportedModel load(const std::string& path) { return import_model(path); }
 
 // Returns the names of the operators that can be imported, in alphabetical order.
 CATENA_EXPORT std::vector<std::string> imported_operators();

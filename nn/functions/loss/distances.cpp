@@ -9,6 +9,7 @@
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/labels.h>
 #include <catena/nn/functions/loss.h>
+#include <catena/nn/functions/loss_modules.h>
 #include <catena/nn/functions/probability_loss.h>
 
 namespace nn {
@@ -75,6 +76,11 @@ Variable internal::mean_absolute_error(const Variable& x0, const Variable& x1, c
   if (o.reduce == "mean") return narrowed(mean(errors), loss_dtype(x0.dtype()));
   return reduced(errors, o.reduce, 1, x0.dtype());
 }
+Averaged internal::averaged(const LossReduction& o) {
+  check_reduce("loss", o.reduction, {"mean", "sum", "none"});
+  return {o.reduction == "none" ? "no" : o.reduction};
+}
+
 Variable internal::mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& o) {
   check_reduce("mean_squared_error", o.reduce, {"mean", "sum", "no"});
   if (o.reduce == "mean") return autograd::apply_node<MeanSquaredError>({x0, x1})[0];
@@ -113,6 +119,11 @@ Variable smooth_l1(const Variable& x, const Variable& t, const SmoothL1Options& 
   const Variable losses = o.beta == 0 ? absolute(a) : huber(a, o.beta) * (1 / o.beta);
   return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
 }
+Variable huber_loss(const Variable& x, const Variable& t, const HuberLossOptions& o) {
+  internal::check_reduce("huber_loss", o.reduction, {"mean", "sum", "none"});
+  return huber_loss(x, t, o.delta, HuberOptions{o.reduction == "none" ? "no" : o.reduction});
+}
+
 Variable smooth_l1_loss(const Variable& x, const Variable& t, const SmoothL1LossOptions& o) {
   internal::check_reduce("smooth_l1_loss", o.reduction, {"mean", "sum", "none"});
   return smooth_l1(x, t, {.beta = o.beta, .reduce = o.reduction == "none" ? "no" : o.reduction});

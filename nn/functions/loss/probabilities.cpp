@@ -18,6 +18,7 @@
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/functions/labels.h>
 #include <catena/nn/functions/loss/class_labels.h>
+#include <catena/nn/functions/loss_modules.h>
 
 namespace nn {
 
@@ -70,8 +71,9 @@ Constant factor(const char* op, const Array& weight, const Variable& x) {
 }  // namespace
 
 Variable binary_cross_entropy_with_logits(const Variable& given_x, const Variable& given_t,
-                                          const BinaryCrossEntropyOptions& o) {
+                                          const BinaryCrossEntropyOptions& given) {
   constexpr const char* op = "binary_cross_entropy_with_logits";
+  const BinaryCrossEntropyOptions o = internal::with_reduction(given);
   internal::check_reduce(op, o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("BinaryCrossEntropyWithLogits", "x t", {given_x, given_t}, internal::expect_alike);
   const Variable x = wide(given_x), t = wide(given_t);
@@ -80,8 +82,10 @@ Variable binary_cross_entropy_with_logits(const Variable& given_x, const Variabl
   return reduced(losses, o.reduce, double(x.size()), given_x.dtype());
 }
 
-Variable binary_cross_entropy(const Variable& given_p, const Variable& given_t, const BinaryCrossEntropyOptions& o) {
+Variable binary_cross_entropy(const Variable& given_p, const Variable& given_t,
+                              const BinaryCrossEntropyOptions& given) {
   constexpr const char* op = "binary_cross_entropy";
+  const BinaryCrossEntropyOptions o = internal::with_reduction(given);
   internal::check_reduce(op, o.reduce, {"mean", "sum", "no"});
   check<ValueError>(!o.pos_weight, op, "pos_weight is an option of binary_cross_entropy_with_logits");
   internal::check_inputs("BinaryCrossEntropy", "p t", {given_p, given_t}, internal::expect_alike);
@@ -109,6 +113,14 @@ Variable nll_loss(const Variable& log_p, const Variable& t, const NLLOptions& o)
                  log_p.dtype());
 }
 
+Variable internal::nll_loss(const Variable& log_p, const Variable& t, const NLLLossOptions& o) {
+  check_reduce("nll_loss", o.reduction, {"mean", "sum", "none"});
+  return nn::nll_loss(log_p, t,
+                      NLLOptions{.class_weight = o.weight,
+                                 .ignore_label = o.ignore_index,
+                                 .reduce = o.reduction == "none" ? "no" : o.reduction});
+}
+
 Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& o) {
   internal::check_reduce("cross_entropy", o.reduction, {"mean", "sum", "none"});
   return softmax_cross_entropy(x, t,
@@ -121,7 +133,7 @@ Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyO
 
 Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& o) {
   internal::check_reduce("kl_div", o.reduce, {"mean", "batchmean", "sum", "no"});
-  const std::string given = o.reduction.value_or(o.reduce), reduce = given == "none" ? "no" : given;
+  const std::string reduce = internal::with_reduction(o).reduce;
   internal::check_reduce("kl_div", reduce, {"mean", "batchmean", "sum", "no"});
   internal::check_inputs("KLDiv", "log_q p", {log_q, p}, internal::expect_alike);
   const Variable q = wide(log_q), target = wide(p);
@@ -175,7 +187,8 @@ Variable softmax_focal_loss(const Variable& given_x, const Variable& t, const So
 }
 
 // ---- counts and measurements --------------------------------------------------------------------
-Variable poisson_nll(const Variable& given_x, const Variable& given_t, const PoissonNLLOptions& o) {
+Variable poisson_nll(const Variable& given_x, const Variable& given_t, const PoissonNLLOptions& given) {
+  const PoissonNLLOptions o = internal::with_reduction(given);
   internal::check_reduce("poisson_nll", o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("PoissonNLL", "x t", {given_x, given_t}, internal::expect_alike);
   const Variable x = wide(given_x), t = wide(given_t);
@@ -188,7 +201,9 @@ Variable poisson_nll(const Variable& given_x, const Variable& given_t, const Poi
   return reduced(losses, o.reduce, double(x.size()), given_x.dtype());
 }
 
-Variable gaussian_nll_loss(const Variable& x, const Variable& t, const Variable& var, const GaussianNLLOptions& o) {
+Variable gaussian_nll_loss(const Variable& x, const Variable& t, const Variable& var,
+                           const GaussianNLLOptions& options) {
+  const GaussianNLLOptions o = internal::with_reduction(options);
   internal::check_reduce("gaussian_nll_loss", o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("GaussianNLLLoss", "x t var", {x, t, var}, internal::expect_alike);
   const Variable given = wide(var), v = where(internal::less(given.data(), o.eps), o.eps, given);

@@ -100,7 +100,8 @@ Array signs(const Variable& t, const Variable& x) { return autograd::astype(t.da
 
 }  // namespace
 
-Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Variable& t, const MarginOptions& o) {
+Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Variable& t, const MarginOptions& given) {
+  const MarginOptions o = internal::with_reduction(given);
   internal::check_reduce("cosine_embedding_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("CosineEmbeddingLoss", "x1 x2 t", {x1, x2, t}, true);
   const Variable c = cosine(wide(x1), wide(x2), 1, 1e-8);
@@ -108,14 +109,16 @@ Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Var
   return reduced(losses, o.reduce, double(x1.shape(0)), x1.dtype());
 }
 
-Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Variable& t, const MarginOptions& o) {
+Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Variable& t, const MarginOptions& given) {
+  const MarginOptions o = internal::with_reduction(given);
   internal::check_reduce("margin_ranking_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("MarginRankingLoss", "x1 x2 t", {x1, x2, t}, false);
   const Variable d = wide(x1) - wide(x2);
   return reduced(relu(o.margin - d * signs(t, d)), o.reduce, double(x1.size()), x1.dtype());
 }
 
-Variable hinge_embedding_loss(const Variable& x, const Variable& t, const MarginOptions& o) {
+Variable hinge_embedding_loss(const Variable& x, const Variable& t, const MarginOptions& given) {
+  const MarginOptions o = internal::with_reduction(given);
   internal::check_reduce("hinge_embedding_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("HingeEmbeddingLoss", "x t", {x, t}, false);
   const Variable d = wide(x);
@@ -131,7 +134,8 @@ Variable soft_margin_loss(const Variable& x, const Variable& t, const Averaged& 
 }
 
 Variable triplet_margin_loss(const Variable& anchor, const Variable& positive, const Variable& negative,
-                             const TripletMarginOptions& o) {
+                             const TripletMarginOptions& given) {
+  const TripletMarginOptions o = internal::with_reduction(given);
   internal::check_reduce("triplet_margin_loss", o.reduce, {"mean", "sum", "no"});
   check_norm("triplet_margin_loss", o.p);
   internal::check_inputs("TripletMarginLoss", "anchor positive negative", {anchor, positive, negative},

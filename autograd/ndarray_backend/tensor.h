@@ -1,0 +1,45 @@
+// PyTorch's torch.tensor: a variable of numbers, lists, containers or an array.
+//
+//   Variable a = autograd::tensor({{1.0, 2.0}, {3.0, 4.0}}, {.requires_grad = true});
+//   Variable b = autograd::tensor(std::vector<float>{1, 2}, nd::float64);
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <catena/autograd/ndarray_backend/convert.h>
+#include <catena/autograd/variable.h>
+#include <catena/ndarray/routines/creation.h>
+
+namespace autograd {
+
+// Options of tensor().
+struct TensorOptions {
+  std::optional<Dtype> dtype = {};
+  std::optional<Device> device = {};  // default: the current one
+  bool requires_grad = false;         // a Variable made from an array requires its gradient by default
+};
+
+namespace internal {
+CATENA_EXPORT Variable tensor_of(const nd::Values& values, const TensorOptions& options);
+CATENA_EXPORT Variable tensor_of(const nd::Array& a, bool is_number, const TensorOptions& options);
+}  // namespace internal
+
+// Returns a root of a copy of the values. Without a dtype, numbers in braces and single numbers have the one of
+// nd::array, but float32 (the dtype of the configuration) in place of float64, as in PyTorch; elements of containers
+// and arrays keep theirs. TypeError for requires_grad with a dtype that is neither floating nor complex; errors of
+// nd::array. The options may be a dtype alone.
+template <nd::internal::DtypeOr<TensorOptions> O = TensorOptions>
+Variable tensor(const nd::Values& values, const O& options = {}) {
+  return internal::tensor_of(values, nd::internal::with_dtype<TensorOptions>(options));
+}
+template <std::convertible_to<nd::Array> A, nd::internal::DtypeOr<TensorOptions> O = TensorOptions>
+Variable tensor(const A& a, const O& options = {}) {
+  return internal::tensor_of(nd::Array(a), false, nd::internal::with_dtype<TensorOptions>(options));
+}
+template <nd::Element E, nd::internal::DtypeOr<TensorOptions> O = TensorOptions>
+Variable tensor(E number, const O& options = {}) {
+  return internal::tensor_of(nd::array(number), true, nd::internal::with_dtype<TensorOptions>(options));
+}
+
+}  // namespace autograd
