@@ -40,12 +40,6 @@ Example concat_examples(const B& batch, DeviceId device = {}, const Padding& pad
   return batch.stacked ? to_device(device, *batch.stacked)
                        : concat_examples(batch.examples, device, padding, batch.indices);
 }
-// The same of what Iterator::next() returns. ValueError at the end of the iteration.
-template <std::same_as<Batch> B>
-Example concat_examples(const std::optional<B>& batch, DeviceId device = {}, const Padding& padding = {}) {
-  catena::check<catena::ValueError>(batch.has_value(), "concat_examples", "the iteration has ended: there is no batch");
-  return concat_examples(*batch, device, padding);
-}
 
 namespace internal {
 // The variables of the n components of a batch (ValueError for another number); and of the next batch.

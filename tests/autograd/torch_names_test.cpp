@@ -5,6 +5,7 @@
 
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/config.h>
+#include <catena/autograd/derivatives.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/torch_names.h>
@@ -51,6 +52,53 @@ BOOST_AUTO_TEST_CASE(autocast_as_an_object) {
   BOOST_TEST(!autocast_dtype().has_value());
   const Autocast guard;
   BOOST_TEST((autocast_dtype() == Dtype::bfloat16));
+}
+
+BOOST_AUTO_TEST_CASE(arguments_of_autocast) {
+  const auto dtype = [] { return autocast_dtype().value_or(Dtype::float32); };
+  {
+    const autocast guard({.dtype = Dtype::float16});
+    BOOST_TEST(dtype() == Dtype::float16);
+    const autocast inner({.device_type = "cpu"});
+    BOOST_TEST(dtype() == Dtype::bfloat16);
+    const autocast off({.enabled = false});
+    BOOST_TEST(!autocast_dtype().has_value());
+  }
+  {
+    const autocast guard({.device_type = "cuda"});
+    BOOST_TEST(dtype() == Dtype::float16);
+    const autocast inner("cuda", Dtype::bfloat16);
+    BOOST_TEST(dtype() == Dtype::bfloat16);
+    const autocast of_type("cuda");
+    BOOST_TEST(dtype() == Dtype::float16);
+    const autocast off("cpu", Dtype::bfloat16, false);
+    BOOST_TEST(!autocast_dtype().has_value());
+  }
+  BOOST_CHECK_THROW(autocast({.device_type = "tpu"}), catena::ValueError);
+  BOOST_CHECK_THROW(autocast("float16"), catena::ValueError);
+  BOOST_CHECK_THROW(autocast({.dtype = Dtype::float64}), catena::ValueError);
+  BOOST_TEST(!autocast_dtype().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(derivatives_by_the_names_of_their_module) {
+  const Variable x(array<double>({1, 2}, {2}));
+  const auto cube = [](const Variable& z) { return z * z * z; };
+  const auto total = [&](const Variable& z) { return sum(cube(z)); };
+  BOOST_TEST(of(functional::jacobian(cube, x)) == (Doubles{3, 0, 0, 12}), boost::test_tools::per_element());
+  BOOST_TEST(of(functional::hessian(total, x)) == (Doubles{6, 0, 0, 12}), boost::test_tools::per_element());
+  BOOST_TEST(of(functional::vjp(total, x).derivative) == (Doubles{3, 12}), boost::test_tools::per_element());
+  BOOST_TEST(of(functional::jvp(cube, x, x).derivative) == (Doubles{3, 24}), boost::test_tools::per_element());
+  BOOST_TEST(of(functional::hvp(total, x, x).derivative) == (Doubles{6, 24}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_scope_of_a_hook) {
+  function_hooks::TimerHook timer;
+  {
+    const function_hook_scope guard(timer);
+    static_cast<void>(exp(numbers()));
+  }
+  static_cast<void>(exp(numbers()));
+  BOOST_TEST(timer.call_history().size() == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(item_is_a_double) {

@@ -1,5 +1,6 @@
 // Layers with attention, and decoding with a cache.
 #include <cmath>
+#include <limits>
 
 #include <boost/test/unit_test.hpp>
 
@@ -51,6 +52,24 @@ nn::TransformerLayerOptions layer_options(const GoldenCall& c) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(attention_links)
+
+// The mask of PyTorch's Transformer hides what `causal` hides.
+BOOST_AUTO_TEST_CASE(mask_of_later_positions) {
+  const Array mask = nn::Transformer::generate_square_subsequent_mask(3);
+  BOOST_TEST(mask.dtype() == Dtype::float32);
+  BOOST_TEST(mask.shape() == (Shape{3, 3}));
+  const double inf = std::numeric_limits<double>::infinity();
+  BOOST_TEST(to_vector<double>(mask) == (std::vector<double>{0, -inf, -inf, 0, 0, -inf, 0, 0, 0}),
+             boost::test_tools::per_element());
+  BOOST_TEST(nn::Transformer::generate_square_subsequent_mask(1, Dtype::float64).dtype() == Dtype::float64);
+  BOOST_TEST(nn::Transformer::generate_square_subsequent_mask(0).shape() == (Shape{0, 0}));
+  BOOST_CHECK_THROW(nn::Transformer::generate_square_subsequent_mask(-1), catena::ValueError);
+  BOOST_CHECK_THROW(nn::Transformer::generate_square_subsequent_mask(2, Dtype::int32), catena::TypeError);
+  nn::TransformerEncoderLayer layer(4, 2, {.dim_feedforward = 5, .dropout = 0});
+  const Variable x(astype(spread({2, 3, 4}), Dtype::float32));
+  BOOST_CHECK_NO_THROW(
+      testing::assert_allclose(layer(x, {.mask = mask}).data(), layer(x, {.causal = true}).data(), 1e-5, 1e-5));
+}
 
 BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden(

@@ -250,6 +250,20 @@ BOOST_AUTO_TEST_CASE(dtypes) {
 }
 
 // Each with a scale and a dtype of its own, on (30, 20): the fans are 20 and 30.
+BOOST_AUTO_TEST_CASE(arrays_of_a_given_dtype) {
+  for (const Dtype t : {Dtype::float16, Dtype::float32, Dtype::float64}) {
+    const Array a = init::generate_array(init::Constant(0.5), {2, 3}, t);
+    BOOST_TEST(a.dtype() == t);
+    BOOST_TEST(a.shape() == (Shape{2, 3}));
+    BOOST_TEST(values(a) == std::vector<double>(6, 0.5), boost::test_tools::per_element());
+  }
+  BOOST_TEST(nn::generate_array(init::One({.dtype = Dtype::float64}), {1}, Dtype::float64).dtype() == Dtype::float64);
+  const std::string said = message_of<catena::ValueError>(
+      [] { nn::generate_array(init::One({.dtype = Dtype::float64}), {1}, Dtype::float32); });
+  BOOST_TEST(has(said, "float64"));
+  BOOST_TEST(has(said, "float32"));
+}
+
 BOOST_AUTO_TEST_CASE(scales_and_dtypes) {
   autograd::seed(2);
   const auto drawn = [](const nn::Initializer& i) {

@@ -119,6 +119,23 @@ BOOST_AUTO_TEST_CASE(cpp_copies_are_deep) {
   BOOST_TEST(has(message_of<catena::ValueError>([&] { b.cleargrads(); }), "has been moved from"));
 }
 
+BOOST_AUTO_TEST_CASE(names_of_pytorch_and_chainer) {
+  const Inner a;
+  const Inner b = nn::deepcopy(a);
+  BOOST_TEST(paths(b) == paths(a), boost::test_tools::per_element());
+  autograd::fill(b.first.W.data(), 7);
+  autograd::fill(b.first.average.array(), 7);
+  BOOST_TEST(values(a.first.W.data())[0] == 1);
+  BOOST_TEST(values(a.first.average.array())[0] == 1);
+  Inner all;
+  Strings of_options;
+  for (const nn::NamedLink& l : all.namedlinks({.skipself = true})) of_options.push_back(l.path);
+  BOOST_TEST(of_options == (Strings{"/first", "/second"}), boost::test_tools::per_element());
+  BOOST_TEST(all.namedlinks({.skipself = false}).size() == 3U);
+  BOOST_TEST(all.links({.skipself = true}).size() == 2U);
+  BOOST_TEST(all.links({.skipself = true})[0] == &all.first);
+}
+
 BOOST_AUTO_TEST_CASE(copy_modes) {
   Inner a;
   a.first.W.set_grad(autograd::ones({2, 3}));

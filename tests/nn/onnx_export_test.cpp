@@ -425,4 +425,18 @@ BOOST_AUTO_TEST_CASE(operators_of_the_table) {
       matrix(2, 4)));
 }
 
+BOOST_AUTO_TEST_CASE(names_of_pytorch) {
+  nn::Linear link(3, 2);
+  const Array x = floats({1, 2, 3, -1, 0, 1}, {2, 3});
+  const TemporaryFolder folder("onnx_names");
+  const std::string path = folder / "net.onnx";
+  nn::onnx::export_(link, x, path, {.input_names = {"input"}, .output_names = {"output"}});
+  auto net = nn::onnx::load(path);
+  BOOST_TEST(net.input_names() == (std::vector<std::string>{"input"}), boost::test_tools::per_element());
+  BOOST_TEST(net.output_names() == (std::vector<std::string>{"output"}), boost::test_tools::per_element());
+  const std::vector<double> read = values(net(x).data()), own = values(link(x).data());
+  for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(std::abs(read[i] - own[i]) < 1e-6);
+  BOOST_TEST(nn::onnx::export_(link, Variables{Variable(x)}, path).graph->input.size() == 1U);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -70,6 +70,20 @@ BOOST_AUTO_TEST_CASE(observers_that_are_objects) {
   BOOST_TEST(seen.at("main/accuracy").value() == 0.5);
 }
 
+BOOST_AUTO_TEST_CASE(values_as_numbers) {
+  Observation seen;
+  seen.set("loss", Variable(autograd::full({}, 0.75, Dtype::float32)));
+  seen.set("accuracy", 0.5);
+  BOOST_TEST(bool(seen["loss"] > 0));
+  BOOST_TEST(bool(seen["loss"] == 0.75));
+  BOOST_TEST(bool(seen["accuracy"] < seen["loss"]));
+  BOOST_TEST(std::abs(seen["loss"] - 1) + 2 * seen["accuracy"] == 1.25);
+  const double number = seen["loss"];
+  BOOST_TEST(number == 0.75);
+  seen.set("copied", seen["loss"]);
+  BOOST_TEST(bool(seen["copied"].variable()));  // a copy is no number
+}
+
 // One call for several values, as in report({'loss': loss, 'accuracy': accuracy}, self).
 BOOST_AUTO_TEST_CASE(several_values_at_once) {
   TinyMLP model;

@@ -125,6 +125,20 @@ BOOST_AUTO_TEST_CASE(weighted_without_replacement) {
   BOOST_TEST(sorted(all) == sequence(3), each);
 }
 
+BOOST_AUTO_TEST_CASE(weighted_with_a_number_and_options) {
+  autograd::Generator g{11, 0};
+  const Order some = order_of(WeightedRandomSampler({2, 0, 4, 1}, 2, {.replacement = false}), 4, g);
+  BOOST_TEST(some.size() == 2u);
+  BOOST_TEST(some[0] != some[1]);
+  for (const std::int64_t i : order_of(WeightedRandomSampler({0, 1}, 7, {.replacement = true}), 2, g))
+    BOOST_TEST(i == 1);
+  BOOST_TEST(WeightedRandomSampler({0, 1}, 7, {.replacement = true}).length(2) == 7);
+  BOOST_TEST(has(message_of<catena::ValueError>([] {
+                   WeightedRandomSampler({1, 1}, 2, {.num_samples = 3});
+                 }),
+                 "num_samples is given twice"));
+}
+
 BOOST_AUTO_TEST_CASE(grouped_by_length) {
   autograd::Generator g{11, 0};
   std::vector<std::int64_t> lengths;
