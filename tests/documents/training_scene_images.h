@@ -1,4 +1,4 @@
-// The members that the scenes of training_spellings_2.tsv to training_spellings_5.tsv have in common.
+// The members that the scenes of training_spellings_2.tsv to training_spellings_6.tsv have in common.
 #pragma once
 
 #include <cmath>
