@@ -194,7 +194,7 @@ struct AvgPool2dOptions {
   Pair padding = 0;                 // the zeros count
 };
 // Means of windows, by average_pooling_2d().
-struct AvgPool2d {
+struct CATENA_EXPORT AvgPool2d {
   Pair kernel;
   AvgPool2dOptions options;
   explicit AvgPool2d(Pair kernel_, const AvgPool2dOptions& o = {}) : kernel(kernel_), options(o) {}
