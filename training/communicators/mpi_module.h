@@ -20,6 +20,8 @@ class MpiModule {
   // Starts MPI, which ends with the process.
   virtual Comm* world() const = 0;
   virtual Comm* split(Comm* comm, int color, int key) const = 0;  // a negative color gives null
+  // Deletes the object. MPI keeps the communicator, because MPI_Comm_free waits for ranks that may have failed.
+  virtual void release(Comm* comm) const noexcept = 0;
   virtual int rank(Comm* comm) const = 0;
   virtual int size(Comm* comm) const = 0;
   virtual std::vector<std::string> hosts(Comm* comm) const = 0;  // by rank

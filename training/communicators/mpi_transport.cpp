@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -62,6 +63,10 @@ class MpiRequest final : public Transport::Request {
   bool is_done_ = false;
 };
 
+struct ReleaseComm {
+  void operator()(MpiModule::Comm* comm) const noexcept { mpi().release(comm); }
+};
+
 class MpiTransport final : public Transport {
  public:
   MpiTransport(MpiModule::Comm* comm, std::optional<double> timeout)
@@ -79,17 +84,17 @@ class MpiTransport final : public Transport {
 
   Owned<Request> start_send(int to, std::span<const std::byte> bytes) override {
     check_other("start_send", to);
-    MpiModule::Message* const message = mpi().start_send(comm_, to, bytes);
+    MpiModule::Message* const message = mpi().start_send(comm_.get(), to, bytes);
     return Owned<Request>(new MpiRequest(message, member(rank_), member(to), member(to), bytes.size(), timeout_));
   }
   Owned<Request> start_receive(int from, std::span<std::byte> bytes) override {
     check_other("start_receive", from);
-    MpiModule::Message* const message = mpi().start_receive(comm_, from, bytes);
+    MpiModule::Message* const message = mpi().start_receive(comm_.get(), from, bytes);
     return Owned<Request>(new MpiRequest(message, member(from), member(rank_), member(from), bytes.size(), timeout_));
   }
 
   Shared<Transport> split(int color, int key) override {
-    MpiModule::Comm* const part = mpi().split(comm_, color, key);
+    MpiModule::Comm* const part = mpi().split(comm_.get(), color, key);
     if (part == nullptr) return {};
     return Shared<MpiTransport>::make(part, timeout_);
   }
@@ -109,7 +114,7 @@ class MpiTransport final : public Transport {
     check<ValueError>(rank != rank_, op, "rank ", rank, " is this rank itself");
   }
 
-  MpiModule::Comm* comm_;
+  std::unique_ptr<MpiModule::Comm, ReleaseComm> comm_;
   int rank_, size_;
   std::vector<std::string> hosts_;
   std::vector<int> members_;  // the ranks in the whole run

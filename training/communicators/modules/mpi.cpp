@@ -57,7 +57,6 @@ void at_exit(int status, void*) {
   else MPI_Abort(MPI_COMM_WORLD, status);
 }
 
-// Communicators are not freed: MPI_Comm_free waits for the other ranks, which may have failed.
 Comm* owned(MPI_Comm comm) {
   CATENA_MPI(MPI_Comm_set_errhandler, comm, MPI_ERRORS_RETURN);
   return new Comm{comm};
@@ -88,6 +87,7 @@ class Module final : public MpiModule {
     CATENA_MPI(MPI_Comm_split, comm->comm, color < 0 ? MPI_UNDEFINED : color, key, &part);
     return part == MPI_COMM_NULL ? nullptr : owned(part);
   }
+  void release(Comm* comm) const noexcept override { delete comm; }
   int rank(Comm* comm) const override {
     int rank = 0;
     CATENA_MPI(MPI_Comm_rank, comm->comm, &rank);
