@@ -35,7 +35,7 @@ namespace internal {
 class CustomNode;
 }
 
-// What forward passes on to backward.
+// The values that forward keeps for backward.
 class CATENA_EXPORT Context {
  public:
   // To be called in forward, with inputs, outputs and other values. A second call replaces the first.
@@ -72,7 +72,7 @@ class CATENA_EXPORT CustomNode : public FunctionNode {
   virtual Variables call_backward(Context& context, const Variables& gy) = 0;
 
  private:
-  // Where a saved value is read in backward: input or output of this number, or neither.
+  // A saved value in backward: the input or output with this index, or a constant.
   struct Place {
     enum class Kind { input, output, value } kind;
     int index;

@@ -3,8 +3,8 @@
 //
 //   nn::init::kaiming_normal_(model.l1.W);
 //   nn::init::zeros_(*model.l1.b);
-//   for (const auto& [path, param] : model.named_parameters())
-//     if (path.ends_with("/W")) nn::init::normal_(param, 0, 0.02);
+//   for (const auto& [name, param] : model.named_parameters())
+//     if (name.ends_with("weight")) nn::init::normal_(param, 0, 0.02);
 #pragma once
 
 #include <catena/nn/initializer.h>

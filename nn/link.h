@@ -146,7 +146,7 @@ class CATENA_EXPORT LinkHookHandle {
 
 // A parameter or a link with its path from the link that was asked, such as "/l1/W".
 struct NamedParam {
-  std::string path;  // "/l1/W"
+  std::string path;  // "/l1/W", or the name in named_parameters()
   Variable param;    // a handle; its data may be pending
 };
 struct NamedLink {
@@ -263,10 +263,11 @@ class CATENA_EXPORT Link {
 
   // ---- PyTorch's names ----
   std::vector<Variable> parameters() const { return params(); }
-  std::vector<NamedParam> named_parameters() const { return namedparams(); }
+  // Names as in PyTorch, "l1.weight" for "/l1/W"; the root among the modules has none.
+  std::vector<NamedParam> named_parameters() const;
   void zero_grad() { cleargrads(); }
   LinkRange modules() { return LinkRange(links()); }
-  std::vector<NamedLink> named_modules() { return namedlinks(); }
+  std::vector<NamedLink> named_modules();
   // Calls f for every link below this one, children before their parents, and then for this one.
   template <class F> Link& apply(F&& f) {
     for (Link& child : children()) child.apply(f);

@@ -158,8 +158,6 @@ inline Variable sparsemax(const Variable& x, const AxisOption& o) { return spars
 
 }  // namespace nn
 
-// Definitions of Variable::relu, Variable::softmax and Variable::log_softmax. As in PyTorch, the last two also take a
-// vector, with the axis 0 or -1.
 namespace autograd {
 namespace internal {
 template <class F> Variable with_vectors(const F& f, const Variable& x, int axis) {
@@ -168,6 +166,8 @@ template <class F> Variable with_vectors(const F& f, const Variable& x, int axis
   return f(x.reshape(1, x.size()), 1).reshape(x.size());
 }
 }  // namespace internal
+// Definitions of Variable::relu, Variable::softmax and Variable::log_softmax. As in PyTorch, the last two also take a
+// vector, with the axis 0 or -1.
 inline Variable relu_member(const Variable& x) { return nn::relu(x); }
 inline Variable softmax_member(const Variable& x, int axis = 1) { return internal::with_vectors(nn::softmax, x, axis); }
 inline Variable softmax_member(const Variable& x, const AxisOption& o) { return softmax_member(x, o.value_or(1)); }

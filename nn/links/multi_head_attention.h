@@ -95,6 +95,7 @@ struct MultiheadAttentionCallOptions {
   bool average_attn_weights = true;  // false: the weights of every head
   bool is_causal = false;            // no query sees a later key
 };
+// Result of a call of MultiheadAttention.
 struct MultiheadAttentionResult {
   Variable output;   // of the shape of the query
   Variable weights;  // (B, Lq, Lk), or (B, num_heads, Lq, Lk), after dropout

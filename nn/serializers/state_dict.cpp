@@ -164,6 +164,20 @@ StateDict load(const std::string& filename) {
   return std::move(entries.state);
 }
 
+std::vector<NamedParam> Link::named_parameters() const {
+  std::vector<NamedParam> all = namedparams();
+  for (NamedParam& p : all) p.path = internal::name_in_pytorch(p.path.substr(1));
+  return all;
+}
+std::vector<NamedLink> Link::named_modules() {
+  std::vector<NamedLink> all = namedlinks();
+  for (NamedLink& l : all) {
+    l.path.erase(0, 1);
+    std::ranges::replace(l.path, '/', '.');
+  }
+  return all;
+}
+
 StateDict Link::state_dict() try { return nn::state_dict(*this); } catch (...) {
   catena::rethrow_standard("Link.state_dict");
 }

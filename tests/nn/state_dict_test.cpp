@@ -153,7 +153,10 @@ BOOST_AUTO_TEST_CASE(parameters_without_values) {
 BOOST_AUTO_TEST_CASE(members_of_links) {
   Net net(4);
   BOOST_TEST(net.parameters().size() == 6U);
-  BOOST_TEST(net.named_parameters()[2].path == "/l2/W");
+  BOOST_TEST(net.named_parameters()[2].path == "l2.weight");
+  BOOST_TEST(net.named_parameters()[5].path == "bn.bias");
+  BOOST_TEST(net.named_modules()[0].path.empty());
+  BOOST_TEST(net.named_modules()[1].path == "l1");
   net.l1.W.set_grad(autograd::ones_like(net.l1.W.data()));
   net.zero_grad();
   BOOST_TEST(!net.l1.W.grad());
