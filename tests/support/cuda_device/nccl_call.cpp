@@ -84,7 +84,7 @@ std::size_t bytes_of(int type) {
 std::vector<std::byte> result_of(const Request& one, const std::vector<const void*>& from, std::size_t rank) {
   const std::size_t bytes = one.count * bytes_of(one.type);
   const auto root = static_cast<std::size_t>(std::max(one.other, 0));
-  if (one.kind == Kind::reduce && rank != root) return {};
+  if (bytes == 0 || (one.kind == Kind::reduce && rank != root)) return {};
   std::vector<std::byte> result(bytes * (one.kind == Kind::all_gather ? from.size() : 1));
   switch (one.kind) {
     case Kind::broadcast: std::memcpy(result.data(), from[root], bytes); break;

@@ -181,8 +181,8 @@ bool Rank::State::read(const std::string& from, const Request& r, Bytes& element
   Head head{};
   if (all.size() < sizeof head) return false;
   std::memcpy(&head, all.data(), sizeof head);
-  elements.resize(all.size() - sizeof head);
-  std::memcpy(elements.data(), all.data() + sizeof head, elements.size());
+  const auto* const bytes = reinterpret_cast<const std::byte*>(all.data());
+  elements.assign(bytes + sizeof head, bytes + all.size());
   if (r.kind == Kind::receive)
     return head.kind == static_cast<int>(Kind::send) && head.type == r.type && head.count == r.count;
   return head.kind == static_cast<int>(r.kind) && head.type == r.type && head.op == r.op && head.other == r.other &&
@@ -261,7 +261,7 @@ class Exchange {
       Bytes elements;
       const std::string& file = files_[next++].second;
       if (!state_->read(file, r, elements)) return state_->fail(nccl_invalid_usage);
-      std::memcpy(r.to, elements.data(), elements.size());
+      if (!elements.empty()) std::memcpy(r.to, elements.data(), elements.size());
       ::unlink(file.c_str());
     }
   }
