@@ -120,7 +120,8 @@ Variables masked_loop(const catena::Function<Predicate(const Variables&)>& condi
     if (p.is_known()) {
       if (!p.value()) break;
     } else {
-      active = active ? apply(catena::kernels::logical_and, {active, p.array()}) : p.array();
+      Array holds = p.array();
+      active = active ? apply(catena::kernels::logical_and, {active, holds}) : holds;
     }
     const Variables next = body(values);
     check_same_types("while_loop", "the result of body", next, values);

@@ -44,7 +44,8 @@ std::optional<std::string> parameter_that_is_no_number(Trainer& trainer) {
     for (nn::NamedParam& p : optimizer->target().namedparams()) {
       if (!p.param.data() || p.param.size() == 0) continue;
       const Array one = all_finite(p.param.data());
-      all = all ? autograd::apply(catena::kernels::logical_and, {all, autograd::to_device(one, all.device())}) : one;
+      if (all) all = autograd::apply(catena::kernels::logical_and, {all, autograd::to_device(one, all.device())});
+      else all = one;
       params.emplace_back(name, std::move(p));
     }
   }

@@ -21,9 +21,9 @@ Array run_kernel(const ElementwiseFunction& function, std::span<const Array* con
   const catena::KernelDef& kernel = *function.kernel;
   const auto operand = [](const Constant& k) { return k.is_array() ? Operand(k.array()) : Operand(k.scalar()); };
   if (c.empty()) return x.size() == 1 ? apply(kernel, {*x[0]}) : apply(kernel, {*x[0], *x[1]});
-  if (c.size() == 1)
-    return function.constant_first ? apply(kernel, {operand(c[0]), *x[0]}) : apply(kernel, {*x[0], operand(c[0])});
-  return apply(kernel, {*x[0], operand(c[0]), operand(c[1])});
+  const Operand first = operand(c[0]);
+  if (c.size() == 1) return function.constant_first ? apply(kernel, {first, *x[0]}) : apply(kernel, {*x[0], first});
+  return apply(kernel, {*x[0], first, operand(c[1])});
 }
 
 bool broadcast_together(const Shape& a, const Shape& b) {

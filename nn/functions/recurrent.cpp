@@ -170,7 +170,8 @@ Variable run_direction(const Network& n, const Rows& batches, bool reverse, cons
     const std::int64_t going_on = batches[t];
     const Variable h = going_on < all ? rows_of(state.h, 0, going_on) : state.h;
     ys[t] = step(n, rows_of(from_x, starts[t], starts[t + 1]), h, state, W, b);
-    state.h = going_on < all ? autograd::concat({ys[t], rows_of(state.h, going_on, all)}, 0) : ys[t];
+    if (going_on < all) state.h = autograd::concat({ys[t], rows_of(state.h, going_on, all)}, 0);
+    else state.h = ys[t];
   }
   return autograd::concat(ys, 0);
 }

@@ -25,7 +25,8 @@ void transpose(CallView& c) {
 }
 
 std::string expanded(CallView& c, std::size_t input, const DimList& shape) {
-  return c.input_shape(input) == shape ? c.input(input) : c.b.node("Expand", {c.input(input), c.b.lengths(shape)});
+  if (c.input_shape(input) == shape) return c.input(input);
+  return c.b.node("Expand", {c.input(input), c.b.lengths(shape)});
 }
 void broadcast_to(CallView& c) { c.set(expanded(c, 0, c.output_shape())); }
 void broadcast(CallView& c) {
@@ -199,8 +200,9 @@ template <bool inverse> void fourier(CallView& c) {
   const auto part = [&](std::size_t i) { return b.node("Unsqueeze", {c.input(i), added}); };
   const std::string x = b.node("Concat", {part(0), part(1)}, {attribute("axis", axis + 1)});
   const Attribute direction = attribute("inverse", inverse ? 1 : 0);
-  std::string y = b.opset() >= 20 ? b.node("DFT", {x, "", b.scalar(double(axis), Dtype::int64)}, {direction})
-                                  : b.node("DFT", {x}, {attribute("axis", axis), direction});
+  std::string y;
+  if (b.opset() >= 20) y = b.node("DFT", {x, "", b.scalar(double(axis), Dtype::int64)}, {direction});
+  else y = b.node("DFT", {x}, {attribute("axis", axis), direction});
   if (inverse) y = b.node("Mul", {y, number_of(b, c.input_shape(0).back(), c.input_dtype(0))});
   const Names parts = b.nodes("Split", {y, b.int64s({1, 1})}, 2, {attribute("axis", axis + 1)});
   for (std::size_t i = 0; i < 2; ++i) c.set(i, b.node("Squeeze", {parts[i], added}));

@@ -150,7 +150,10 @@ std::string GraphBuilder::length(const Dim& dim) {
   }
   std::string name;
   if (is_product) {
-    for (const Symbol* s : on) name = name.empty() ? symbol_length(*s) : node("Mul", {name, symbol_length(*s)});
+    for (const Symbol* s : on) {
+      const std::string length = symbol_length(*s);
+      name = name.empty() ? length : node("Mul", {name, length});
+    }
     return factor == 1 ? name : node("Mul", {name, int64s({factor})});
   }
   std::int64_t slope = 0, offset = 0;

@@ -127,7 +127,8 @@ template <class F> Variables variadic(Call c, F f, const catena::KernelDef& kern
   Variable result = c.input(0);
   for (std::size_t i = 1; i < c.n_inputs(); ++i) {
     const auto [a, b] = on_one_device(result, c.input(i));
-    result = is_floating(b) ? f(a, b) : constant(autograd::apply(kernel, {a.data(), b.data()}));
+    if (is_floating(b)) result = f(a, b);
+    else result = constant(autograd::apply(kernel, {a.data(), b.data()}));
   }
   return {result};
 }

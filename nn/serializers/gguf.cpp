@@ -298,13 +298,15 @@ struct GgufFile::Content {
 GgufFile::GgufFile(const std::string& filename, std::string_view op)
     : content_(catena::Shared<const Content>::make(op, filename)) {}
 const std::string& GgufFile::context() const noexcept { return content_->context; }
-const std::vector<std::pair<std::string, GgufValue>>& GgufFile::metadata() const noexcept { return content_->metadata; }
+const std::vector<std::pair<std::string, GgufValue>>& GgufFile::metadata() const& noexcept {
+  return content_->metadata;
+}
 const GgufValue& GgufFile::metadata(std::string_view key) const {
   const GgufValue* const found = content_->find(key);
   check<catena::KeyError>(found != nullptr, context(), "there is no metadata ", key);
   return *found;
 }
-const std::vector<GgufFile::Tensor>& GgufFile::tensors() const noexcept { return content_->tensors; }
+const std::vector<GgufFile::Tensor>& GgufFile::tensors() const& noexcept { return content_->tensors; }
 std::vector<std::string> GgufFile::keys() const {
   std::vector<std::string> names;
   for (const Tensor& t : tensors()) names.push_back(t.name);

@@ -57,9 +57,12 @@ class CATENA_EXPORT GgufFile final : public NamedTensors {
 
   const std::string& context() const noexcept override;
   // In the order of the file.
-  const std::vector<std::pair<std::string, GgufValue>>& metadata() const noexcept;
+  const std::vector<std::pair<std::string, GgufValue>>& metadata() const& noexcept;
   const GgufValue& metadata(std::string_view key) const;  // KeyError if there is none
-  const std::vector<Tensor>& tensors() const noexcept;
+  const std::vector<Tensor>& tensors() const& noexcept;
+  // Copies, for loops over the lists of a temporary.
+  std::vector<std::pair<std::string, GgufValue>> metadata() && { return metadata(); }
+  std::vector<Tensor> tensors() && { return tensors(); }
   std::vector<std::string> keys() const override;
   // Returns the elements in the dtype of the file (F32, F64, F16, BF16, I8 to I64), or, of Q8_0 and Q4_0, in blocks of
   // 32 with a factor each, as float32. Other types give an array without elements.

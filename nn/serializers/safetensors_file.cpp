@@ -245,7 +245,7 @@ struct SafetensorsFile::Content {
 SafetensorsFile::SafetensorsFile(const std::string& filename, std::string_view op)
     : content_(catena::Shared<const Content>::make(op, filename)) {}
 const std::string& SafetensorsFile::context() const noexcept { return content_->context; }
-const std::vector<SafetensorsFile::Tensor>& SafetensorsFile::tensors() const noexcept { return content_->tensors; }
+const std::vector<SafetensorsFile::Tensor>& SafetensorsFile::tensors() const& noexcept { return content_->tensors; }
 const SafetensorsMetadata& SafetensorsFile::metadata() const noexcept { return content_->metadata; }
 std::vector<std::string> SafetensorsFile::keys() const {
   std::vector<std::string> names;

@@ -43,7 +43,8 @@ class CATENA_EXPORT SafetensorsFile {
   explicit SafetensorsFile(const std::string& filename, std::string_view op = "SafetensorsFile");
 
   const std::string& context() const noexcept;
-  const std::vector<Tensor>& tensors() const noexcept;  // in the order of their bytes in the file
+  const std::vector<Tensor>& tensors() const& noexcept;   // in the order of their bytes in the file
+  std::vector<Tensor> tensors() && { return tensors(); }  // a copy, for loops over the list of a temporary
   std::vector<std::string> keys() const;
   // Returns nullptr if there is none.
   const Tensor* find(std::string_view name) const;
