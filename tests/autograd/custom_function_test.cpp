@@ -64,7 +64,7 @@ struct ProductAndSum : CustomFunction<ProductAndSum> {
 // Scales by labels, which are no reals, and has no gradient for them.
 struct Labelled : CustomFunction<Labelled> {
   static Variables forward(Context& ctx, const Variable& x, const Variable& labels) {
-    const Variable factor = labels.astype(x.dtype());
+    const Variable factor(astype(labels.data(), x.dtype()), {.requires_grad = false});
     ctx.save_for_backward({factor});
     return {x * factor};
   }
