@@ -1,9 +1,9 @@
 // The operators of Variable. Two Variables broadcast against each other; their dtypes must be equal (InvalidType).
 //
 // The other operand may be a constant: a host number or an array. It is converted to the dtype of the variable, so it
-// never changes the dtype of the result, and gets no gradient. An array constant must broadcast to the shape of the
-// variable and be on its device. Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h;
-// operator_matmul is the two-operand form whose label in graphs is Chainer's.
+// never changes the dtype of the result, and gets no gradient. An array constant and the variable broadcast against
+// each other (ValueError if their shapes do not fit) and are on one device. Python's `x ** y` and `x @ y` are pow(x, y)
+// and matmul of functions/linalg.h; operator_matmul is the two-operand form whose label in graphs is Chainer's.
 #pragma once
 
 #include <concepts>

@@ -6,6 +6,7 @@
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/variable_node.h>
@@ -176,6 +177,14 @@ Scalar as_dtype(const Scalar& s, Dtype t) {
   return catena::visit_dtype(t, [&](auto tag) { return Scalar(s.to<typename decltype(tag)::type>()); });
 }
 
+// True if x must be broadcast to the shape that it has together with the array constant. Shapes that do not fit are
+// left to internal::converted, which refuses them.
+bool enlarges(const Constant& c, const Variable& x) {
+  if (!c.is_array()) return false;
+  const Shape &from = c.array().shape(), &to = x.data().shape();
+  return !catena::broadcasts_to(from, to) && broadcast_together(from, to);
+}
+
 }  // namespace
 
 Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initializer_list<Operand> inputs) const {
@@ -197,6 +206,10 @@ Variable elementwise(const ElementwiseFunction& function, const Variable& x, con
 Variable elementwise(const ElementwiseFunction& function, const Variable& x, std::span<const Constant> c) {
   catena::check<catena::ValueError>(c.size() <= 2, function.label, c.size(),
                                     " constants given; a function takes at most two");
+  for (const Constant& k : c)
+    if (enlarges(k, x)) [[unlikely]]
+      return elementwise(
+          function, broadcast_to(x, catena::broadcast_shapes(function.label, k.array().shape(), x.data().shape())), c);
   Constant own[2];
   for (std::size_t k = 0; k < c.size(); ++k) own[k] = internal::converted(function.label, c[k], x);
   return call(function, {&x, 1}, {own, c.size()});

@@ -54,9 +54,9 @@ struct ElementwiseFunction {
 };
 
 // Inputs broadcast against each other or, with same_shape, have one shape, and have one dtype (else InvalidType).
-// Constants follow the inputs as operands of the kernel. They are converted to the dtype of x; an array constant must
-// broadcast to x's shape (else ValueError) and be on its device (else TypeError). The entry must outlive the graph (a
-// constexpr at namespace scope does).
+// Constants follow the inputs as operands of the kernel. They are converted to the dtype of x; an array constant and x
+// broadcast against each other (else ValueError) and are on one device (else TypeError). The entry must outlive the
+// graph (a constexpr at namespace scope does).
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x);
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1);
 CATENA_EXPORT Variable elementwise(const ElementwiseFunction& function, const Variable& x, const Constant& c);
@@ -81,7 +81,8 @@ constexpr ElementwiseFunction unary(const char* label, const catena::KernelDef& 
                                     Array (*fused)(int, const ElementwiseArrays&) = nullptr) {
   return {.label = label, .kernel = &kernel, .retain = retain, .gradient = gradient, .fused = fused};
 }
-// Returns the constant converted to the dtype of x, as an operand of kernels.
+// Returns the constant converted to the dtype of x, as an operand of kernels. ValueError for an array that does not
+// broadcast to the shape of x, TypeError for one on another device.
 CATENA_EXPORT Constant converted(const char* op, const Constant& c, const Variable& x);
 }  // namespace internal
 

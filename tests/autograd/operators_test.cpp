@@ -110,11 +110,13 @@ BOOST_AUTO_TEST_CASE(bad_operands) {
   });
   BOOST_CHECK_EXCEPTION(f + Variable(ones({4})), catena::InvalidType,
                         [](const catena::InvalidType& e) { return e.actual() == "(2, 3) and (4,)"; });
-  // A constant may not enlarge the variable.
-  BOOST_CHECK_EXCEPTION(f + ones({4, 2, 3}), catena::ValueError, [](const catena::ValueError& e) {
-    return std::string(e.what()).find("Failed to broadcast arrays") != std::string::npos;
+  BOOST_CHECK_EXCEPTION(f + ones({4, 2}), catena::ValueError, [](const catena::ValueError& e) {
+    const std::string text = e.what();
+    return text.find("Failed to broadcast arrays") != std::string::npos && text.find("(4, 2)") != std::string::npos &&
+           text.find("(2, 3)") != std::string::npos;
   });
-  BOOST_CHECK_THROW(Variable(ones({1, 3})) * ones({2, 3}), catena::ValueError);
+  BOOST_CHECK_THROW(ones({4, 2}) - f, catena::ValueError);
+  BOOST_CHECK_THROW(pow(f, ones({2, 2, 2})), catena::ValueError);
   BOOST_CHECK_NO_THROW(f + ones({3}));
   BOOST_CHECK_THROW(f + Variable(), catena::TypeError);
   BOOST_CHECK_THROW(operator_matmul(f, f), catena::InvalidType);
@@ -203,6 +205,58 @@ BOOST_AUTO_TEST_CASE(derivatives) {
           BOOST_CHECK_NO_THROW(testing::assert_allclose(narrow[i].grad(), wide[i].grad(), atol, rtol));
       }
     }
+}
+
+// An array constant whose shape does not broadcast to that of the variable: the result has the common shape, and the
+// gradient is summed back.
+BOOST_AUTO_TEST_CASE(constants_may_enlarge_the_variable) {
+  const Array c = values({2, 3, 2}, 0.5, 2, 1);
+  const std::pair<const char*, std::function<Variable(const Variable&)>> rows[] = {
+      {"x + c", [&](const Variable& x) { return x + c; }},
+      {"c + x", [&](const Variable& x) { return c + x; }},
+      {"x - c", [&](const Variable& x) { return x - c; }},
+      {"c - x", [&](const Variable& x) { return c - x; }},
+      {"x * c", [&](const Variable& x) { return x * c; }},
+      {"c * x", [&](const Variable& x) { return c * x; }},
+      {"x / c", [&](const Variable& x) { return x / c; }},
+      {"c / x", [&](const Variable& x) { return c / x; }},
+      {"x ** c", [&](const Variable& x) { return pow(x, c); }},
+      {"c ** x", [&](const Variable& x) { return pow(c, x); }},
+  };
+  for (const auto& [name, f] : rows)
+    for (const Shape& shape : {Shape{}, Shape{2}, Shape{3, 1}, Shape{2, 1, 1}, Shape{1, 2}, Shape{1, 1, 1, 1}})
+      BOOST_TEST_CONTEXT(name << " " << catena::concat(shape)) {
+        const Array x = values(shape, 0.5, 2, 3);
+        const Variable y = f(Variable(x));
+        BOOST_CHECK(y.shape() == catena::broadcast_shapes("test", shape, c.shape()));
+        const auto function = [&f = f](const Variables& v) { return f(v[0]); };
+        const gradient_check::Options o = {.eps = 1e-5, .atol = 1e-7, .rtol = 1e-6};
+        const Array gy = values(y.shape(), -1, 1, 7);
+        BOOST_CHECK_NO_THROW(gradient_check::check_backward(function, {x}, {gy}, o));
+        BOOST_CHECK_NO_THROW(gradient_check::check_double_backward(function, {x}, {gy}, {values(shape, -1, 1, 11)}, o));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(values_of_an_enlarged_variable) {
+  Variable x(array<float>({1, 2}, {2, 1}));
+  const Array c = array<double>({1, 2, 4}, {3});
+  const Variable y = c - x, z = c / x;
+  BOOST_CHECK(y.dtype() == Dtype::float32 && y.shape() == (Shape{2, 3}));
+  BOOST_TEST(to_vector<float>(y.data()) == (std::vector<float>{0, 1, 3, -1, 0, 2}), boost::test_tools::per_element());
+  BOOST_TEST(to_vector<float>(z.data()) == (std::vector<float>{1, 2, 4, 0.5, 1, 2}), boost::test_tools::per_element());
+  sum(c * x).backward();
+  BOOST_CHECK(x.grad().shape() == (Shape{2, 1}));
+  BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{7, 7}), boost::test_tools::per_element());
+  // The result of an operation in place is a new variable, which may be larger.
+  Variable w = x;
+  w += c;
+  BOOST_TEST(to_vector<float>(w.data()) == (std::vector<float>{2, 3, 5, 3, 4, 6}), boost::test_tools::per_element());
+  const Variable whole(array<std::int32_t>({5, 6}, {2, 1}));
+  BOOST_TEST(to_vector<std::int32_t>((whole - c).data()) == (std::vector<std::int32_t>{4, 3, 1, 5, 4, 2}),
+             boost::test_tools::per_element());
+  // No element at all.
+  BOOST_CHECK((Variable(ones({1, 3})) * ones({0, 3})).shape() == (Shape{0, 3}));
+  BOOST_CHECK((ones({0, 1}) + Variable(ones({1}))).shape() == (Shape{0, 1}));
 }
 
 BOOST_AUTO_TEST_CASE(gradients_have_the_shape_of_their_inputs) {
