@@ -43,7 +43,8 @@ CATENA_EXPORT Variable atleast_3d(const Variable& x);
 CATENA_EXPORT Variables broadcast(const Variables& xs);
 
 // ---- elements ----
-// Floating input; returns x itself if it has the dtype.
+// Returns x itself if it has the dtype. Differentiable between floating dtypes; integers and bools, as x or as the
+// result, have no gradient.
 CATENA_EXPORT Variable cast(const Variable& x, Dtype dtype);
 // A copy on another device, or on the same one; the gradient is copied back.
 //   copy(x, -1)  to the host    copy(x, 1)  to cuda:1    copy(x, device)

@@ -15,7 +15,7 @@ class Extremum final : public FunctionNode {
   std::string label() const override { return label_; }
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
+    expect(in_types.size() == 1, in_types[0].dtype.kind() != 'c');
   }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
@@ -23,6 +23,7 @@ class Extremum final : public FunctionNode {
     return {reduce(kernel_, x[0], axes_, keepdims_)};
   }
   Variables backward(const Targets&, const Variables& gy) override {
+    if (!catena::is_floating(input_dtype(0))) return {Variable()};
     const Array x = retained_input(0).data();
     const Shape kept = catena::reduced_shape(x.shape(), axes_, true);
     const Array y = reshape(retained_output(0).data(), kept);

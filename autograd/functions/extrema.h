@@ -7,8 +7,8 @@ namespace autograd {
 
 // The greatest and the smallest element along the axes, of all elements for {}. If several elements are equal to the
 // result, each has an equal share of its gradient, as with PyTorch's amax and amin; each has the whole gradient with
-// max and min of functions/reduction.h. If the result is NaN, the elements that are NaN share it. InvalidType for a
-// dtype that is not floating, ValueError for an axis that x does not have and if there are no elements.
+// max and min of functions/reduction.h. If the result is NaN, the elements that are NaN share it. Integers
+// and bools get no gradient. ValueError for an axis that x does not have and if there are no elements.
 CATENA_EXPORT Variable amax(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Variable amin(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 

@@ -34,9 +34,12 @@ class Reduction : public FunctionNode, public internal::HasOptions {
   }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
+    expect(in_types.size() == 1);
+    if (takes_integers()) expect(in_types[0].dtype.kind() != 'c');
+    else expect(in_types[0].dtype.kind() == 'f');
     autograd::internal::expect_axes(in_types, axes_);
   }
+  virtual bool takes_integers() const { return false; }
 
   // Broadcasts a value of the result's shape over the reduced axes.
   Variable spread(const Variable& g) const {
@@ -104,9 +107,13 @@ struct ReductionValues {
 struct ReductionReads {
   static constexpr Retain nothing = kRetainNothing, x = kRetainX, y = kRetainY, xy = kRetainX | kRetainY;
 };
+struct ReductionDtypes {
+  static constexpr bool any = true, floating = false;
+};
 struct ReductionRule {
   const char *name, *label;
   Array (*compute)(const Array& x, const Axes& axes, bool keepdims);
+  bool takes_integers;
   Retain retain;
   Variable (*gradient)(const ReductionValues& v);
 };
@@ -116,6 +123,9 @@ class ReductionByRule final : public Reduction {
   ReductionByRule(const ReductionRule& rule, const Axes& axes, bool keepdims)
       : Reduction(axes, keepdims), rule_(rule) {}
   std::string label() const override { return rule_.label; }
+  // The name of the input belongs to the message about its dtype, which says how to convert it.
+  std::string_view input_names() const override { return rule_.takes_integers ? "" : "x"; }
+  bool takes_integers() const override { return rule_.takes_integers; }
   Arrays forward(const Arrays& x) override {
     if (rule_.retain & kRetainX) retain_inputs({0});
     if (rule_.retain & kRetainY) retain_outputs({0});
@@ -123,6 +133,7 @@ class ReductionByRule final : public Reduction {
     return {rule_.compute(x[0], catena::normalize_axes(rule_.name, axes_, x[0].ndim()), keepdims_)};
   }
   Variables backward(const Targets&, const Variables& gy) override {
+    if (!catena::is_floating(input_dtype(0))) return {Variable()};
     const double count = double(catena::size_of(input_shape(0))) / double(gy[0].size());
     return {rule_.gradient({.x = rule_.retain & kRetainX ? retained_input(0) : Variable(),
                             .y = rule_.retain & kRetainY ? retained_output(0) : Variable(),
@@ -203,7 +214,7 @@ class ArgExtremum final : public FunctionNode, public internal::HasOptions {
   }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    expect(in_types[0].dtype.kind() == 'f');
+    expect(in_types[0].dtype.kind() != 'c');
     if (axis_) autograd::internal::expect_axes(in_types, *axis_);
   }
   Arrays forward(const Arrays& x) override {
@@ -230,17 +241,21 @@ class SumTo final : public FunctionNode {
 
 }  // namespace
 
-#define CATENA_REDUCTION_RULE(name, label, computed_by, reads, rule)                          \
-  Variable name(const Variable& x, const Axes& axes, bool keepdims) {                         \
-    static constexpr ReductionRule kRule = {#name, label, computed_by, ReductionReads::reads, \
-                                            [](const ReductionValues& v) -> Variable {        \
-                                              const auto& [x, y, gy, count, spread] = v;      \
-                                              return rule;                                    \
-                                            }};                                               \
-    return apply_node<ReductionByRule>({x}, kRule, axes, keepdims)[0];                        \
-  }                                                                                           \
-  Variable Variable::name##_over(const Axes& axes, bool keepdims) const {                     \
-    return autograd::name(*this, axes, keepdims);                                             \
+#define CATENA_REDUCTION_RULE(name, label, computed_by, dtypes, reads, rule)             \
+  Variable name(const Variable& x, const Axes& axes, bool keepdims) {                    \
+    static constexpr ReductionRule kRule = {#name,                                       \
+                                            label,                                       \
+                                            computed_by,                                 \
+                                            ReductionDtypes::dtypes,                     \
+                                            ReductionReads::reads,                       \
+                                            [](const ReductionValues& v) -> Variable {   \
+                                              const auto& [x, y, gy, count, spread] = v; \
+                                              return rule;                               \
+                                            }};                                          \
+    return apply_node<ReductionByRule>({x}, kRule, axes, keepdims)[0];                   \
+  }                                                                                      \
+  Variable Variable::name##_over(const Axes& axes, bool keepdims) const {                \
+    return autograd::name(*this, axes, keepdims);                                        \
   }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE

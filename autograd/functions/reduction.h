@@ -8,8 +8,8 @@
 
 namespace autograd {
 
-// The reductions of autograd/reductions.inc, with their rules. Floating input. InvalidAxis for an axis out of range,
-// ValueError for a repeated one.
+// The reductions of autograd/reductions.inc, with their rules. InvalidType for integers and bools where the
+// list says floating, InvalidAxis for an axis out of range, ValueError for a repeated one.
 #define CATENA_REDUCTION_RULE(name, ...) \
   CATENA_EXPORT Variable name(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 #include <catena/autograd/reductions.inc>
@@ -44,8 +44,7 @@ CATENA_EXPORT Variable logsumexp(const Variable& x, const Axes& axes = {}, bool 
 CATENA_EXPORT Variable batch_l2_norm_squared(const Variable& x);
 
 // Returns, as int32, the position of the greatest or least element along an axis, which the result does not have, or in
-// the flattened array; among equal elements, the first. Floating input; no gradient. ValueError if there are no
-// elements.
+// the flattened array; among equal elements, the first. No gradient. ValueError if there are no elements.
 CATENA_EXPORT Variable argmax(const Variable& x, std::optional<int> axis = {});
 CATENA_EXPORT Variable argmin(const Variable& x, std::optional<int> axis = {});
 

@@ -37,8 +37,10 @@ std::string reduced(CallView& c, const char* op_type, const std::string& x, bool
 
 enum class Of { sum, mean, product, maximum, minimum, log_sum_exp };
 constexpr const char* kNames[] = {"ReduceSum", "ReduceMean", "ReduceProd", "ReduceMax", "ReduceMin", "ReduceLogSumExp"};
+// Sums and products of integers are wider than these.
 template <Of of> void reduction(CallView& c) {
-  c.set(reduced(c, kNames[int(of)], c.input(0), c.integer("keepdims") != 0));
+  const std::string x = cast_to(c.b, c.input(0), c.input_dtype(0), c.output_dtype());
+  c.set(reduced(c, kNames[int(of)], x, c.integer("keepdims") != 0));
 }
 
 // 16-bit floats are computed in float32.
@@ -206,9 +208,9 @@ constexpr Operators kReductionsTable[] = {
     {"Max", "ReduceMax", reduction<Of::maximum>},
     {"Mean", "ReduceMean", reduction<Of::mean>},
     {"Min", "ReduceMin", reduction<Of::minimum>},
-    {"Prod", "ReduceProd", reduction<Of::product>},
+    {"Prod", "Cast, ReduceProd", reduction<Of::product>},
     {"Std", "Cast, Mul, ReduceMean, Sqrt, Sub", std_},
-    {"Sum", "ReduceSum", reduction<Of::sum>},
+    {"Sum", "Cast, ReduceSum", reduction<Of::sum>},
     {"SumTo", "ReduceSum", sum_to},
     {"Var", "Cast, Mul, ReduceMean, Sub", var},
 };

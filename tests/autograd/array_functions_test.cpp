@@ -525,6 +525,26 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
   BOOST_CHECK_THROW(squeeze(Variable()), catena::TypeError);
 }
 
+// Between any two dtypes, as astype of arrays; only a cast between floating dtypes has a gradient.
+BOOST_AUTO_TEST_CASE(casts_of_integers_and_bools) {
+  const Variable k(array<std::int32_t>({-1, 0, 300}, {3})), b(astype(k.data(), Dtype::bool_));
+  BOOST_CHECK(k.astype(Dtype::int32).is_same(k));
+  BOOST_CHECK(k.to(Dtype::float32).dtype() == Dtype::float32);
+  BOOST_TEST(numbers(k.to(Dtype::float32)) == (std::vector<double>{-1, 0, 300}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(k.to(Dtype::uint8)) == (std::vector<double>{255, 0, 44}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(cast(b, Dtype::int64)) == (std::vector<double>{1, 0, 1}), boost::test_tools::per_element());
+  Variable x(array<double>({1.5, -1.5, 2}, {3}));
+  const Variable y = x.to(Dtype::int64), z = x.to(Dtype::bool_);
+  BOOST_TEST(numbers(y) == (std::vector<double>{1, -1, 2}), boost::test_tools::per_element());
+  BOOST_TEST(numbers(z) == (std::vector<double>{1, 1, 1}), boost::test_tools::per_element());
+  // Neither an integer nor what it was computed from gets a gradient.
+  (y.to(Dtype::float64) * 3).sum().backward();
+  BOOST_CHECK(!x.grad() && !y.grad());
+  (x * y.to(Dtype::float64)).sum().backward();
+  BOOST_TEST(to_vector<double>(x.grad()) == (std::vector<double>{1, -1, 2}), boost::test_tools::per_element());
+  BOOST_CHECK(cast(Variable(zeros({0}, Dtype::int8)), Dtype::float16).shape() == (Shape{0}));
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(ones({2, 3}));
   BOOST_CHECK_THROW(reshape(x, {4, 2}), catena::InvalidType);

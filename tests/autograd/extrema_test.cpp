@@ -58,7 +58,12 @@ BOOST_AUTO_TEST_CASE(special_values_and_errors) {
   CHECK_LIST(values(gradient(amin, Variable(array<double>({7}, {})), {})), {1});
   BOOST_CHECK_THROW(amax(x, 1), catena::ValueError);
   BOOST_CHECK_THROW(amax(Variable(spread({0}))), catena::ValueError);
-  BOOST_CHECK_THROW(amax(Variable(array<std::int32_t>({1}, {1}))), catena::InvalidType);
+  const Variable whole(array<std::int32_t>({2, 7, 1}, {3}));
+  BOOST_CHECK(amax(whole).dtype() == Dtype::int32);
+  BOOST_TEST(amax(whole).item<int>() == 7);
+  BOOST_TEST(amin(whole).item<int>() == 1);
+  amax(whole).backward();
+  BOOST_CHECK(!whole.grad());
 }
 
 BOOST_AUTO_TEST_SUITE_END()

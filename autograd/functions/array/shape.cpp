@@ -93,12 +93,13 @@ class Cast final : public FunctionNode {
   std::string label() const override { return "Cast"; }
   void check_type_forward(const TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
+    expect(in_types.size() == 1, in_types[0].dtype.kind() != 'c');
   }
   Arrays forward(const Arrays& x) override { return {astype(x[0], dtype_)}; }
-  // An integer result has no gradient.
+  // An input or a result that is not floating has no gradient.
   Variables backward(const Targets&, const Variables& gy) override {
-    return {catena::is_floating(gy[0].dtype()) ? cast(gy[0], input_dtype(0)) : Variable()};
+    const bool differentiable = catena::is_floating(input_dtype(0)) && catena::is_floating(gy[0].dtype());
+    return {differentiable ? cast(gy[0], input_dtype(0)) : Variable()};
   }
 
  private:
@@ -180,7 +181,7 @@ Variable broadcast_to(const Variable& x, const Shape& shape) {
 }
 
 Variable cast(const Variable& x, Dtype dtype) {
-  if (x && x.dtype() == dtype && catena::is_floating(dtype)) return x;
+  if (x && x.dtype() == dtype) return x;
   return apply_node<Cast>({x}, dtype)[0];
 }
 
