@@ -70,23 +70,8 @@ struct Sorted;
 class Extremes;
 class Mask;
 
-// A bound of clip as an argument: a number, a Variable that broadcasts, or, for {}, none.
-class Bound {
- public:
-  Bound() noexcept = default;
-  template <class E>
-  requires(std::is_arithmetic_v<E>) Bound(E n)
-  noexcept : number(double(n)), is_number(true) {}
-  Bound(const Variable& v) noexcept : variable(&v) {}
-
-  const Variable* variable = nullptr;  // not owned
-  double number = 0;
-  bool is_number = false;
-};
-
-struct ClampOptions {
-  Bound min = {}, max = {};
-};
+class Bound;
+struct ClampOptions;
 
 class CATENA_EXPORT Variable {
  public:
@@ -255,12 +240,12 @@ class CATENA_EXPORT Variable {
   Variable pow(const Variable& exponent) const;
   Variable pow(double exponent) const;
   Variable clip(const Bound& low, const Bound& high) const;
-  Variable clip(const ClampOptions& o) const { return clip(o.min, o.max); }
+  Variable clip(const ClampOptions& o) const;
   template <class B = Bound>
   Variable clamp(const std::type_identity_t<B>& low, const std::type_identity_t<B>& high = {}) const {
     return clip(low, high);
   }
-  Variable clamp(const ClampOptions& o) const { return clip(o.min, o.max); }
+  Variable clamp(const ClampOptions& o) const { return clip(o); }
   Variable matmul(const Variable& other) const;
   Variable mm(const Variable& other) const { return matmul(other); }
   Variable dot(const Variable& other) const;  // of two vectors: a number; else matmul
@@ -378,6 +363,26 @@ class CATENA_EXPORT Variable {
 
   internal::VariableNode* node_ = nullptr;
 };
+
+// A bound of clip: a number, a Variable that broadcasts, or, for {}, none. It is a handle of the Variable, so a bound
+// may be kept.
+class Bound {
+ public:
+  Bound() noexcept = default;
+  template <class E>
+  requires(std::is_arithmetic_v<E>) Bound(E n)
+  noexcept : number(double(n)), is_number(true) {}
+  Bound(const Variable& v) noexcept : variable(v), is_variable(true) {}
+
+  Variable variable = {};
+  double number = 0;
+  bool is_number = false, is_variable = false;
+};
+
+struct ClampOptions {
+  Bound min = {}, max = {};
+};
+inline Variable Variable::clip(const ClampOptions& o) const { return clip(o.min, o.max); }
 
 // The results of sort and topk: auto [values, indices] = sort(x).
 struct Sorted {

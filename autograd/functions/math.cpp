@@ -265,13 +265,13 @@ Variable linear_interpolate(const Variable& p, const Variable& x, const Variable
 }
 
 Variable clip(const Variable& x, const Bound& x_min, const Bound& x_max) {
-  if (x_min.variable != nullptr || x_max.variable != nullptr) {
+  if (x_min.is_variable || x_max.is_variable) {
     // An extremum of equal elements gives the gradient to its first argument, which is x.
     const auto bound = [&x](const Bound& b) {
-      return broadcast_to(b.variable != nullptr ? *b.variable : internal::branch(b.number, x), x.shape());
+      return broadcast_to(b.is_variable ? b.variable : internal::branch(b.number, x), x.shape());
     };
-    const Variable y = x_min.is_number || x_min.variable != nullptr ? maximum(x, bound(x_min)) : x;
-    return x_max.is_number || x_max.variable != nullptr ? minimum(y, bound(x_max)) : y;
+    const Variable y = x_min.is_number || x_min.is_variable ? maximum(x, bound(x_min)) : x;
+    return x_max.is_number || x_max.is_variable ? minimum(y, bound(x_max)) : y;
   }
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const double low = x_min.is_number ? x_min.number : -infinity, high = x_max.is_number ? x_max.number : infinity;

@@ -131,6 +131,12 @@ BOOST_AUTO_TEST_CASE(limits) {
   are(x.clamp({.max = 2}), {-1, 0.5, 2});
   are(x.clip({.min = 0, .max = 2}), {0, 0.5, 2});
   are(x.clamp({.min = x * 0 + 1}), {1, 1, 3});
+  // Options may be kept: the variable of a bound lives as long as they do.
+  const ClampOptions kept = [&] { return ClampOptions{.min = x * 0 + 1, .max = Variable(array<double>({2}, {1}))}; }();
+  const Variable other(array<double>({7, 8, 9}, {3}));
+  are(x.clamp(kept), {1, 1, 2});
+  are(x.clip(kept), {1, 1, 2});
+  BOOST_CHECK_THROW(x.clamp({.min = Variable()}), catena::TypeError);
   are(x.clamp(0, 2), {0, 0.5, 2});
   are(x.clamp(0), {0, 0.5, 3});
 }
