@@ -6,17 +6,13 @@
 #include <optional>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/named.h>
 #include <catena/kernels/base/norm_order.h>
 #include <catena/kernels/base/shape.h>
 
 namespace autograd {
 
 namespace internal {
-// The first member of options that stand where axes may stand. It makes initializers without names fail, so that {0, 1}
-// is a list of axes.
-struct Named {
-  explicit Named() = default;
-};
 // Returns the option whose name is given; without either name, an absent option.
 template <class T> const T& one_of(const T& axis, bool has_axis, const T& dim, bool has_dim) {
   catena::check<catena::ValueError>(!has_axis || !has_dim, "dim", "the axis is given by two names, dim and axis");
@@ -32,14 +28,14 @@ inline const std::optional<int>& given_axis(const std::optional<int>& axis, cons
 
 // Options of functions along one axis.
 struct AxisOption {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> dim = {}, axis = {};
   std::optional<int> value() const { return internal::given_axis(axis, dim); }
   int value_or(int by_default) const { return value().value_or(by_default); }
 };
 // Options of reductions over one or several axes; default: all. ValueError for axes by position and in the options.
 struct ReductionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   catena::Axes dim = {}, axis = {};
   bool keepdim = false, keepdims = false;  // the axes stay, with the length 1
   const catena::Axes& axes() const { return internal::given_axes(axis, dim); }
@@ -47,14 +43,14 @@ struct ReductionOptions {
 };
 // Options of reductions over one axis, or over all elements.
 struct ExtremumOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> dim = {}, axis = {};
   bool keepdim = false, keepdims = false;
   std::optional<int> value() const { return internal::given_axis(axis, dim); }
   bool keeps() const { return keepdim || keepdims; }
 };
 struct VarianceOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   catena::Axes dim = {}, axis = {};
   // The divisor is the number of elements minus ddof, or minus PyTorch's correction. unbiased is a ddof of 1; its
   // default in PyTorch is true. ValueError for several of them.
@@ -71,7 +67,7 @@ struct VarianceOptions {
   }
 };
 struct NormOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   catena::NormOrder p = {}, ord = {};
   catena::Axes dim = {}, axis = {};
   bool keepdim = false, keepdims = false;
@@ -88,13 +84,13 @@ struct NormOptions {
   }
 };
 struct SortOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> dim = {}, axis = {};  // default: the last axis
   bool descending = false;
   int value() const { return internal::given_axis(axis, dim).value_or(-1); }
 };
 struct TopKOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> dim = {}, axis = {};  // default: the last axis
   bool largest = true;
   bool sorted = true;  // the results are in order with either value

@@ -3,15 +3,12 @@
 
 #include <optional>
 
+#include <catena/kernels/base/named.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {
 
-// The first member of the options of functions that also take axes by position. It makes initializers without names
-// fail, so that {0, 1} is a list of axes.
-struct Named {
-  explicit Named() = default;
-};
+using catena::Named;
 struct ReduceOptions {
   [[no_unique_address]] Named named = Named();
   Axes axis = {};                      // default: all axes

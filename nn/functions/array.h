@@ -54,7 +54,7 @@ CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape, std::
                                      bool align_corners = true);
 
 struct InterpolateOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Lengths> size = {};         // of the result; or
   std::optional<double> scale_factor = {};  // floor(d scale_factor) along every axis of length d
   std::string_view mode = "nearest";
@@ -101,7 +101,7 @@ Variable spatial_transformer_sampler(const Variable& x, const Variable& grid, B 
 }
 
 struct PadModeOptions {
-  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::string_view mode = "constant";  // or "reflect", "replicate", "circular" (ValueError for other texts)
   double value = 0;                    // of mode "constant"
 };

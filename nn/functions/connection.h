@@ -24,7 +24,7 @@ CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variab
 //   deterministic  only algorithms of cuDNN with a fixed order of summation; other implementations always have one
 //   use_cudnn      false: the library's own kernels compute arrays on CUDA
 struct ConvolutionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   // The last window may extend beyond the padding, so that every input pixel is in a window.
   bool cover_all = false;
@@ -51,7 +51,7 @@ inline Variable dilated_convolution_2d(const Variable& x, const Variable& W, con
 }
 
 struct ConvolutionNdOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Lengths stride = 1, pad = 0, dilate = 1;
   bool cover_all = false;
   int groups = 1;
@@ -83,7 +83,7 @@ inline Variable convolution_3d(const Variable& x, const Variable& W, const Varia
 }
 
 struct DepthwiseConvolutionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0, dilate = 1;
 };
 // Applies d filters to each channel of x (n, c, h, w): W (d, c, kh, kw), b (c d) or null -> (n, c d, oh, ow). Output
@@ -97,7 +97,7 @@ inline Variable depthwise_convolution_2d(const Variable& x, const Variable& W, c
 }
 
 struct DeconvolutionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;
   std::optional<Pair> outsize = {};  // (height, width) of the result
   Pair dilate = 1;
@@ -120,7 +120,7 @@ inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Var
 }
 
 struct DeconvolutionNdOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Lengths stride = 1, pad = 0;
   std::optional<Lengths> outsize = {};
   Lengths dilate = 1;
@@ -156,7 +156,7 @@ inline Variable deconvolution_3d(const Variable& x, const Variable& W, const Var
 }
 
 struct LocalConvolutionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1;
 };
 // A convolution whose filters differ from position to position: x (n, c, h, w), W (m, oh, ow, c, kh, kw), b (m, oh, ow)
@@ -166,7 +166,7 @@ CATENA_EXPORT Variable local_convolution_2d(const Variable& x, const Variable& W
                                             const LocalConvolutionOptions& options = {});
 
 struct DeformableConvolutionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;
 };
 // A convolution whose taps are moved (Dai et al., 2017), as Chainer's deformable_convolution_2d_sampler: x (n, c, h,

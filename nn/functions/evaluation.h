@@ -18,7 +18,7 @@ using autograd::Variable;
 // softmax_cross_entropy; where labels are not checked, it is a miss.
 CATENA_EXPORT Variable accuracy(const Variable& y, const Variable& t, std::optional<int> ignore_label = {});
 struct AccuracyOptions {
-  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> ignore_label = {};
 };
 template <std::same_as<AccuracyOptions> O = AccuracyOptions>  // accuracy(y, t, {}) has no label to ignore

@@ -4,7 +4,8 @@
 #include <concepts>
 #include <string_view>
 
-#include <catena/autograd/axis_options.h>
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/base/named.h>
 #include <catena/kernels/base/shape.h>
 
 namespace nn {
@@ -47,9 +48,6 @@ class Lengths {
 };
 
 namespace internal {
-// The first member of option structs of functions that also accept lengths in the same place. It makes {2, 1} mean
-// lengths: options can only be written with names.
-using autograd::internal::Named;
 // Returns options with lengths that a call has by place.
 template <class Options, class L> Options placed(Options options, const L& stride) {
   options.stride = stride;

@@ -139,7 +139,7 @@ Variable local_response_normalization(const Variable& x, N n, double k = 2, doub
 // For a vector of zeros, the result is 0, with the gradient of x / eps.
 CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const autograd::Axes& axis = 1, double ord = 2);
 struct NormalizeOptions {
-  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   double p = 2;
   autograd::Axes dim = {}, axis = {};  // one of the two; default: 1
   double eps = 1e-12;                  // the least divisor

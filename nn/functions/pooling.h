@@ -24,7 +24,7 @@ using autograd::Variable;
 
 // ---- maxima -------------------------------------------------------------------------------------
 struct MaxPoolingOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;                     // padded with -infinity
   bool cover_all = true;
@@ -43,7 +43,7 @@ inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair 
 }
 
 struct MaxPoolingNdOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Lengths> stride = {};  // default: ksize
   Lengths pad = 0;
   bool cover_all = true;
@@ -90,7 +90,7 @@ CATENA_EXPORT MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& 
 
 // ---- averages -----------------------------------------------------------------------------------
 struct AveragePoolingOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Pair> stride = {};  // default: ksize
   Pair pad = 0;
   std::optional<double> pad_value = 0.0;  // zeros that count in the divisor kh kw; {}: the padding does not count
@@ -108,7 +108,7 @@ inline Variable average_pooling_2d(const Variable& x, Pair ksize, Pair stride, P
 }
 
 struct AveragePoolingNdOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Lengths> stride = {};
   Lengths pad = 0;
   std::optional<double> pad_value = 0.0;  // as in two dimensions; ValueError for other numbers than 0
@@ -163,7 +163,7 @@ CATENA_EXPORT Variable global_max_pooling(const Variable& x);
 
 // ---- inverses -----------------------------------------------------------------------------------
 struct UnpoolingOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Lengths> stride = {};  // default: ksize
   Lengths pad = 0;
   // The spatial lengths of the result; pooling them must give the lengths of x (else InvalidType). Default: s (n - 1) +

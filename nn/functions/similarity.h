@@ -15,7 +15,7 @@ namespace nn {
 // shapes broadcast. A vector of zeros has the gradient 0 of its norm.
 CATENA_EXPORT Variable cosine_similarity(const Variable& x, const Variable& y, int axis = 1, double eps = 1e-8);
 struct CosineSimilarityOptions {
-  [[no_unique_address]] autograd::internal::Named named = autograd::internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> dim = {}, axis = {};  // one of the two; default: 1
   double eps = 1e-8;
 };

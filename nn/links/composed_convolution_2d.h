@@ -9,7 +9,7 @@
 namespace nn {
 
 struct LocalConvolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1;
   bool nobias = false;
   Initializer initialW = {};  // default: N(0, 1 / (in kh kw))
@@ -41,7 +41,7 @@ class CATENA_EXPORT LocalConvolution2D : public Link {
 };
 
 struct DeformableConvolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;
   bool offset_nobias = false;
   // Of the convolution that computes the offsets. Zeros, so that the layer begins as a plain convolution.
@@ -85,7 +85,7 @@ class CATENA_EXPORT DeformableConvolution2D : public Chain {
 };
 
 struct DepthwiseSeparableConvolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   int channel_multiplier = 1;
   bool nobias = false;        // of both convolutions

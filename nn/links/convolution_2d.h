@@ -13,7 +13,7 @@
 namespace nn {
 
 struct Convolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   int groups = 1;
   double wscale = 1.0;           // the initial weights are multiplied by its square root
@@ -27,7 +27,7 @@ struct Convolution2DOptions {
 // All arguments after the numbers of channels by their names, in Chainer's order: Convolution2D(3, 64, {.ksize = 3,
 // .pad = 1}).
 struct Convolution2DArguments {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair ksize;
   Pair stride = 1, pad = 0;
   bool nobias = false;
@@ -83,7 +83,7 @@ class CATENA_EXPORT DilatedConvolution2D : public Convolution2D {
 };
 
 struct Deconvolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;
   std::optional<Pair> outsize = {};  // (height, width) of the result; default: stride (h - 1) + kh - 2 pad
   Pair dilate = 1;
@@ -123,7 +123,7 @@ class CATENA_EXPORT Deconvolution2D : public Link {
 };
 
 struct DepthwiseConvolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0, dilate = 1;
   bool nobias = false;
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in kh kw)

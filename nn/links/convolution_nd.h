@@ -13,7 +13,7 @@
 namespace nn {
 
 struct ConvolutionNDLinkOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Lengths stride = 1, pad = 0, dilate = 1;
   int groups = 1;
   Initializer initialW = {};      // default: HeNormal(1 / sqrt 2)
@@ -48,7 +48,7 @@ class CATENA_EXPORT ConvolutionND : public Link {
 };
 
 struct DeconvolutionNDLinkOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Lengths stride = 1, pad = 0;
   std::optional<Lengths> outsize = {};  // the spatial lengths of the result; default: stride (d - 1) + k - 2 pad
   Lengths dilate = 1;
@@ -87,7 +87,7 @@ class CATENA_EXPORT DeconvolutionND : public Link {
 };
 
 struct SpatialConvolutionOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Lengths stride = 1, pad = 0, dilate = 1;
   int groups = 1;
   Initializer initialW = {};  // default: HeNormal(1 / sqrt 2)

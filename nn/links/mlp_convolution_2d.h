@@ -12,7 +12,7 @@
 namespace nn {
 
 struct MLPConvolution2DOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;  // for the first convolution
   double wscale = 1.0;       // see Convolution2DOptions
   autograd::UnaryFunction activation = relu;

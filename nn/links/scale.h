@@ -5,16 +5,13 @@
 #include <optional>
 #include <type_traits>
 
+#include <catena/kernels/base/named.h>
 #include <catena/nn/links/bias.h>
 
 namespace nn {
 
 struct ScaleOptions {
-  // Options must be written with names, so that {3} is a shape.
-  struct Named {
-    explicit Named() = default;
-  };
-  [[no_unique_address]] Named named = Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Shape> W_shape = {};     // shape of the parameter W, initially 1; absent: each call gets a W
   bool bias_term = false;                // adds a Bias along the same axis
   std::optional<Shape> bias_shape = {};  // shape of the bias if W is no parameter; else the bias has the shape of W

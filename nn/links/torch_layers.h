@@ -25,14 +25,14 @@
 namespace nn {
 
 struct Conv2dOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, padding = 0, dilation = 1;
   int groups = 1;
   bool bias = true;
 };
 // The same with the kernel by its name: Conv2d(3, 64, {.kernel_size = 3, .padding = 1}).
 struct Conv2dArguments {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair kernel_size;
   Pair stride = 1, padding = 0, dilation = 1;
   int groups = 1;
@@ -68,7 +68,7 @@ struct CATENA_EXPORT ConvTranspose2d : Deconvolution2D {
 };
 
 struct ConvOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Lengths stride = 1, padding = 0, dilation = 1;
   int groups = 1;
   bool bias = true;
@@ -165,14 +165,14 @@ struct Flatten {
 
 // The arguments of MaxPool2d and AvgPool2d by their names: MaxPool2d({.kernel_size = 3, .stride = 2}).
 struct Pool2dArguments {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   Pair kernel_size;
   std::optional<Pair> stride = {};
   Pair padding = 0;
   bool ceil_mode = false;  // of MaxPool2d
 };
 struct MaxPool2dOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Pair> stride = {};  // default: the kernel
   Pair padding = 0;
   bool ceil_mode = false;  // also windows that begin in x or its padding and reach beyond the end
@@ -189,7 +189,7 @@ struct CATENA_EXPORT MaxPool2d {
   Variable operator()(const Variable& x) const;
 };
 struct AvgPool2dOptions {
-  [[no_unique_address]] internal::Named named = internal::Named();
+  [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<Pair> stride = {};  // default: the kernel
   Pair padding = 0;                 // the zeros count
 };
