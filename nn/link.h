@@ -396,6 +396,8 @@ class CATENA_EXPORT AnyLink {
   catena::Owned<Link> link_;
   catena::Owned<Link> (*clone_)(const Link&);
 };
+// TypeError unless `link`, the class of an object, is `type`, the one by which a function knows it.
+CATENA_EXPORT void check_class(const char* op, const std::type_info& link, const std::type_info& type);
 }  // namespace internal
 
 // PyTorch's name of the base class. Members are listed by NN_MEMBERS, and forward() may stand in place of operator().
@@ -444,8 +446,12 @@ template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) requir
   apply_copy_mode(result, link, mode);
   return result;
 }
-// A C++ copy, with parameters of its own: Python's copy.deepcopy(model).
-template <class L> L deepcopy(const L& link) requires(std::is_base_of_v<Link, L>) { return link; }
+// A C++ copy, with parameters of its own: Python's copy.deepcopy(model). TypeError if L is a base of the class of the
+// link, because a copy would be a part of it.
+template <class L> L deepcopy(const L& link) requires(std::is_base_of_v<Link, L>) {
+  internal::check_class("deepcopy", typeid(link), typeid(L));
+  return link;
+}
 
 namespace internal {
 

@@ -11,6 +11,11 @@ using catena::TypeError;
 
 namespace internal {
 
+void check_class(const char* op, const std::type_info& link, const std::type_info& type) {
+  catena::check<TypeError>(link == type, op, "the object is of the class ", autograd::class_name(link),
+                           ", but the reference is one to its base ", autograd::class_name(type));
+}
+
 void throw_not_callable(const char* type, std::size_t num_args) {
   catena::fail<TypeError>("Link.call", "the class ", type, " has no operator() for ", num_args, " variables");
 }

@@ -127,6 +127,9 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch_and_chainer) {
   autograd::fill(b.first.average.array(), 7);
   BOOST_TEST(values(a.first.W.data())[0] == 1);
   BOOST_TEST(values(a.first.average.array())[0] == 1);
+  const Derived whole;
+  BOOST_TEST(paths(nn::deepcopy(whole)) == paths(whole), boost::test_tools::per_element());
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::deepcopy(static_cast<const Inner&>(whole)); }), "Derived"));
   Inner all;
   Strings of_options;
   for (const nn::NamedLink& l : all.namedlinks({.skipself = true})) of_options.push_back(l.path);

@@ -425,6 +425,25 @@ BOOST_AUTO_TEST_CASE(operators_of_the_table) {
       matrix(2, 4)));
 }
 
+// Sums and products of int32 are int64; ReduceSum has one dtype.
+BOOST_AUTO_TEST_CASE(sums_of_integers) {
+  const Array k = autograd::array<std::int32_t>({1, 2, 3, 4}, {2, 2});
+  const auto check_sum = [&](const auto& f, const char* op_type, const std::vector<double>& expected) {
+    const Model m = nn::onnx::export_model(f, Variables{Variable(k)});
+    const Texts list = operators(m);
+    BOOST_TEST_REQUIRE(list.size() >= 2U);
+    BOOST_TEST(list[0] == "Cast");
+    BOOST_TEST(list[1] == op_type);
+    BOOST_TEST((m.graph->output[0].type->tensor_type->elem_type == DataType::int64));
+    BOOST_TEST(values(f(Variable(k)).data()) == expected, boost::test_tools::per_element());
+  };
+  check_sum([](const Variable& x) { return sum(x, 0); }, "ReduceSum", {4, 6});
+  check_sum([](const Variable& x) { return prod(x, 0); }, "ReduceProd", {3, 8});
+  const Model m =
+      nn::onnx::export_model([](const Variable& x) { return x.to(autograd::Dtype::float32); }, Variables{Variable(k)});
+  BOOST_TEST(operators(m)[0] == "Cast");
+}
+
 BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   nn::Linear link(3, 2);
   const Array x = floats({1, 2, 3, -1, 0, 1}, {2, 3});
