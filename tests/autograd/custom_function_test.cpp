@@ -73,6 +73,17 @@ struct Labelled : CustomFunction<Labelled> {
   }
 };
 
+// Returns its input, which it saves twice, and reverses the gradient.
+struct Reversal : CustomFunction<Reversal> {
+  static Variable forward(Context& ctx, const Variable& x) {
+    ctx.save_for_backward({x, x});
+    return x;
+  }
+  static Variable backward(Context& ctx, const Variable& gy) {
+    return -gy * ctx.saved_variables()[0] / ctx.saved_variables()[1];
+  }
+};
+
 // Errors of its parts, by the number.
 struct Wrong : CustomFunction<Wrong> {
   static Variable forward(Context& ctx, const Variable& x, int how) {
@@ -157,6 +168,16 @@ BOOST_AUTO_TEST_CASE(arrays_labels_and_missing_gradients) {
   // Views: a transposed input.
   const Variable m(array<double>({1, 2, 3, 4}, {2, 2}));
   check(contiguous(Cube::apply(transpose(m)).data()), {1, 27, 8, 64});
+}
+
+BOOST_AUTO_TEST_CASE(an_input_that_is_the_result) {
+  const Variable x = doubles({2, -3});
+  const Variable y = Reversal::apply(x);
+  BOOST_TEST(!y.is_same(x));
+  check(y.data(), {2, -3});
+  sum(y * y + x).backward();  // -2 x + 1
+  check(x.grad(), {-3, 7});
+  BOOST_TEST((x.creator() == nullptr));
 }
 
 BOOST_AUTO_TEST_CASE(without_a_graph) {
