@@ -12,8 +12,8 @@ using catena::TypeError;
 namespace internal {
 
 void check_class(const char* op, const std::type_info& link, const std::type_info& type) {
-  catena::check<TypeError>(link == type, op, "the object is of the class ", autograd::class_name(link),
-                           ", but the reference is one to its base ", autograd::class_name(type));
+  catena::check<TypeError>(link == type, op, "the object is of the class ", autograd::internal::class_name(link),
+                           ", but the reference is one to its base ", autograd::internal::class_name(type));
 }
 
 void throw_not_callable(const char* type, std::size_t num_args) {
