@@ -74,14 +74,23 @@ constexpr autograd::ElementwiseFunction kLogAddExp = {.label = "LogAddExp",
 
 Variable log_add_exp(const Variable& x, const Variable& y) { return elementwise(kLogAddExp, x, y); }
 
-void check_reduce(std::string_view op, const std::string& reduce, std::initializer_list<std::string_view> allowed) {
-  if (std::find(allowed.begin(), allowed.end(), reduce) != allowed.end()) return;
+static void check_word(std::string_view op, std::string_view option, const std::string& word,
+                       std::initializer_list<std::string_view> allowed) {
+  if (std::find(allowed.begin(), allowed.end(), word) != allowed.end()) return;
   std::string list;
   for (const std::string_view& one : allowed) {
     if (&one != allowed.begin()) list += &one + 1 == allowed.end() ? " or " : ", ";
     ((list += '"') += one) += '"';
   }
-  catena::fail<catena::ValueError>(op, "reduce is \"", reduce, "\"; it must be ", list);
+  catena::fail<catena::ValueError>(op, option, " is \"", word, "\"; it must be ", list);
+}
+void check_reduce(std::string_view op, const std::string& reduce, std::initializer_list<std::string_view> allowed) {
+  check_word(op, "reduce", reduce, allowed);
+}
+std::string reduce_of(std::string_view op, const std::string& reduction,
+                      std::initializer_list<std::string_view> allowed) {
+  check_word(op, "reduction", reduction, allowed);
+  return reduction == "none" ? "no" : reduction;
 }
 
 Dtype loss_dtype(Dtype dtype) noexcept { return autograd::autocast_dtype() ? catena::compute_dtype(dtype) : dtype; }

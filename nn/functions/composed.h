@@ -2,6 +2,7 @@
 // of their range. Internal.
 #pragma once
 
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -72,9 +73,14 @@ CATENA_EXPORT Array complement(const Array& a);          // 1 - a
 // Throws a ValueError unless `reduce` is one of `allowed`; the message lists them.
 CATENA_EXPORT void check_reduce(std::string_view op, const std::string& reduce,
                                 std::initializer_list<std::string_view> allowed);
-// Returns options in which PyTorch's `reduction`, where it is given, has the place of `reduce`; "none" is "no".
-template <class O> O with_reduction(O options) {
-  if (options.reduction) options.reduce = *options.reduction == "none" ? "no" : *options.reduction;
+// Returns PyTorch's `reduction` in the words of `reduce`: "none" is "no". ValueError unless it is one of `allowed`.
+CATENA_EXPORT std::string reduce_of(std::string_view op, const std::string& reduction,
+                                    std::initializer_list<std::string_view> allowed = {"mean", "sum", "none"});
+// Returns options in which `reduction`, where it is given, has the place of `reduce`.
+template <class O>
+O with_reduction(std::string_view op, O options,
+                 std::initializer_list<std::string_view> allowed = {"mean", "sum", "none"}) {
+  if (options.reduction) options.reduce = reduce_of(op, *options.reduction, allowed);
   return options;
 }
 // Returns the dtype of a loss for inputs of this dtype: the same one, or, in a scope of autocast, its compute dtype.

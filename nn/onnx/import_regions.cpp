@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/array.h>
+#include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/loss.h>
 #include <catena/nn/functions/pooling.h>
 #include <catena/nn/functions/probability_loss.h>
@@ -91,10 +92,7 @@ Variables non_max_suppression(Call c) {
 }
 
 // ---- losses ----
-std::string reduction_of(Call c) {
-  const std::string reduction = c.text("reduction", "mean");
-  return reduction == "none" ? "no" : reduction;
-}
+std::string reduction_of(Call c) { return nn::internal::reduce_of("loss", c.text("reduction", "mean")); }
 
 Variables softmax_cross_entropy_loss(Call c) {
   const Variable& x = c.input(0);

@@ -33,9 +33,16 @@ template <class Loss, class O, class... X> void check_reductions(O options, cons
   check(Loss(options)(x...), {sum});
   options.reduction = "mean";
   check(Loss(options)(x...), {sum / double(losses.size())});
-  options.reduction = "average";
-  const Loss unknown(options);
-  BOOST_CHECK_THROW(unknown(x...), catena::ValueError);
+  // Texts are PyTorch's: "no" is a word of the option reduce.
+  for (const char* text : {"average", "no", "None", ""}) {
+    options.reduction = text;
+    const Loss unknown(options);
+    BOOST_CHECK_EXCEPTION(unknown(x...), catena::ValueError, [&](const catena::ValueError& e) {
+      const std::string message = e.what();
+      return message.find("reduction is \"" + std::string(text) + "\"") != std::string::npos &&
+             message.find("\"none\"") != std::string::npos;
+    });
+  }
 }
 
 }  // namespace

@@ -343,12 +343,11 @@ Variable connectionist_temporal_classification(const Variables& x, const Variabl
 
 Variable ctc_loss(const Variable& log_probs, const Variable& t, const Array& input_lengths, const Array& target_lengths,
                   const CTCLossOptions& o) {
-  internal::check_reduce("ctc_loss", o.reduction, {"mean", "sum", "none"});
   // The logarithms of probabilities are also scores, because softmax of them gives the probabilities.
   return connectionist_temporal_classification(Variables{log_probs}, t, o.blank,
                                                CTCOptions{.input_length = input_lengths,
                                                           .label_length = target_lengths,
-                                                          .reduce = o.reduction == "none" ? "no" : o.reduction,
+                                                          .reduce = internal::reduce_of("ctc_loss", o.reduction),
                                                           .zero_infinity = o.zero_infinity,
                                                           .normalize = o.reduction == "mean"});
 }

@@ -76,10 +76,7 @@ Variable internal::mean_absolute_error(const Variable& x0, const Variable& x1, c
   if (o.reduce == "mean") return narrowed(mean(errors), loss_dtype(x0.dtype()));
   return reduced(errors, o.reduce, 1, x0.dtype());
 }
-Averaged internal::averaged(const LossReduction& o) {
-  check_reduce("loss", o.reduction, {"mean", "sum", "none"});
-  return {o.reduction == "none" ? "no" : o.reduction};
-}
+Averaged internal::averaged(const LossReduction& o) { return {reduce_of("loss", o.reduction)}; }
 
 Variable internal::mean_squared_error(const Variable& x0, const Variable& x1, const Averaged& o) {
   check_reduce("mean_squared_error", o.reduce, {"mean", "sum", "no"});
@@ -120,13 +117,11 @@ Variable smooth_l1(const Variable& x, const Variable& t, const SmoothL1Options& 
   return internal::reduced(losses, o.reduce, double(x.size()), x.dtype());
 }
 Variable huber_loss(const Variable& x, const Variable& t, const HuberLossOptions& o) {
-  internal::check_reduce("huber_loss", o.reduction, {"mean", "sum", "none"});
-  return huber_loss(x, t, o.delta, HuberOptions{o.reduction == "none" ? "no" : o.reduction});
+  return huber_loss(x, t, o.delta, HuberOptions{internal::reduce_of("huber_loss", o.reduction)});
 }
 
 Variable smooth_l1_loss(const Variable& x, const Variable& t, const SmoothL1LossOptions& o) {
-  internal::check_reduce("smooth_l1_loss", o.reduction, {"mean", "sum", "none"});
-  return smooth_l1(x, t, {.beta = o.beta, .reduce = o.reduction == "none" ? "no" : o.reduction});
+  return smooth_l1(x, t, {.beta = o.beta, .reduce = internal::reduce_of("smooth_l1_loss", o.reduction)});
 }
 
 // ---- metric learning ----------------------------------------------------------------------------

@@ -73,7 +73,7 @@ Constant factor(const char* op, const Array& weight, const Variable& x) {
 Variable binary_cross_entropy_with_logits(const Variable& given_x, const Variable& given_t,
                                           const BinaryCrossEntropyOptions& given) {
   constexpr const char* op = "binary_cross_entropy_with_logits";
-  const BinaryCrossEntropyOptions o = internal::with_reduction(given);
+  const BinaryCrossEntropyOptions o = internal::with_reduction(op, given);
   internal::check_reduce(op, o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("BinaryCrossEntropyWithLogits", "x t", {given_x, given_t}, internal::expect_alike);
   const Variable x = wide(given_x), t = wide(given_t);
@@ -85,7 +85,7 @@ Variable binary_cross_entropy_with_logits(const Variable& given_x, const Variabl
 Variable binary_cross_entropy(const Variable& given_p, const Variable& given_t,
                               const BinaryCrossEntropyOptions& given) {
   constexpr const char* op = "binary_cross_entropy";
-  const BinaryCrossEntropyOptions o = internal::with_reduction(given);
+  const BinaryCrossEntropyOptions o = internal::with_reduction(op, given);
   internal::check_reduce(op, o.reduce, {"mean", "sum", "no"});
   check<ValueError>(!o.pos_weight, op, "pos_weight is an option of binary_cross_entropy_with_logits");
   internal::check_inputs("BinaryCrossEntropy", "p t", {given_p, given_t}, internal::expect_alike);
@@ -114,26 +114,23 @@ Variable nll_loss(const Variable& log_p, const Variable& t, const NLLOptions& o)
 }
 
 Variable internal::nll_loss(const Variable& log_p, const Variable& t, const NLLLossOptions& o) {
-  check_reduce("nll_loss", o.reduction, {"mean", "sum", "none"});
-  return nn::nll_loss(log_p, t,
-                      NLLOptions{.class_weight = o.weight,
-                                 .ignore_label = o.ignore_index,
-                                 .reduce = o.reduction == "none" ? "no" : o.reduction});
+  return nn::nll_loss(
+      log_p, t,
+      NLLOptions{
+          .class_weight = o.weight, .ignore_label = o.ignore_index, .reduce = reduce_of("nll_loss", o.reduction)});
 }
 
 Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& o) {
-  internal::check_reduce("cross_entropy", o.reduction, {"mean", "sum", "none"});
   return softmax_cross_entropy(x, t,
                                {.class_weight = o.weight,
                                 .ignore_label = o.ignore_index,
-                                .reduce = o.reduction == "none" ? "no" : o.reduction,
+                                .reduce = internal::reduce_of("cross_entropy", o.reduction),
                                 .label_smoothing = o.label_smoothing,
                                 .normalize_by_weight = true});
 }
 
 Variable kl_div(const Variable& log_q, const Variable& p, const KLDivOptions& o) {
-  internal::check_reduce("kl_div", o.reduce, {"mean", "batchmean", "sum", "no"});
-  const std::string reduce = internal::with_reduction(o).reduce;
+  const std::string reduce = internal::with_reduction("kl_div", o, {"mean", "batchmean", "sum", "none"}).reduce;
   internal::check_reduce("kl_div", reduce, {"mean", "batchmean", "sum", "no"});
   internal::check_inputs("KLDiv", "log_q p", {log_q, p}, internal::expect_alike);
   const Variable q = wide(log_q), target = wide(p);
@@ -188,7 +185,7 @@ Variable softmax_focal_loss(const Variable& given_x, const Variable& t, const So
 
 // ---- counts and measurements --------------------------------------------------------------------
 Variable poisson_nll(const Variable& given_x, const Variable& given_t, const PoissonNLLOptions& given) {
-  const PoissonNLLOptions o = internal::with_reduction(given);
+  const PoissonNLLOptions o = internal::with_reduction("poisson_nll", given);
   internal::check_reduce("poisson_nll", o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("PoissonNLL", "x t", {given_x, given_t}, internal::expect_alike);
   const Variable x = wide(given_x), t = wide(given_t);
@@ -203,7 +200,7 @@ Variable poisson_nll(const Variable& given_x, const Variable& given_t, const Poi
 
 Variable gaussian_nll_loss(const Variable& x, const Variable& t, const Variable& var,
                            const GaussianNLLOptions& options) {
-  const GaussianNLLOptions o = internal::with_reduction(options);
+  const GaussianNLLOptions o = internal::with_reduction("gaussian_nll_loss", options);
   internal::check_reduce("gaussian_nll_loss", o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("GaussianNLLLoss", "x t var", {x, t, var}, internal::expect_alike);
   const Variable given = wide(var), v = where(internal::less(given.data(), o.eps), o.eps, given);

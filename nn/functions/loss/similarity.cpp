@@ -101,7 +101,7 @@ Array signs(const Variable& t, const Variable& x) { return autograd::astype(t.da
 }  // namespace
 
 Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Variable& t, const MarginOptions& given) {
-  const MarginOptions o = internal::with_reduction(given);
+  const MarginOptions o = internal::with_reduction("cosine_embedding_loss", given);
   internal::check_reduce("cosine_embedding_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("CosineEmbeddingLoss", "x1 x2 t", {x1, x2, t}, true);
   const Variable c = cosine(wide(x1), wide(x2), 1, 1e-8);
@@ -110,7 +110,7 @@ Variable cosine_embedding_loss(const Variable& x1, const Variable& x2, const Var
 }
 
 Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Variable& t, const MarginOptions& given) {
-  const MarginOptions o = internal::with_reduction(given);
+  const MarginOptions o = internal::with_reduction("margin_ranking_loss", given);
   internal::check_reduce("margin_ranking_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("MarginRankingLoss", "x1 x2 t", {x1, x2, t}, false);
   const Variable d = wide(x1) - wide(x2);
@@ -118,7 +118,7 @@ Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Varia
 }
 
 Variable hinge_embedding_loss(const Variable& x, const Variable& t, const MarginOptions& given) {
-  const MarginOptions o = internal::with_reduction(given);
+  const MarginOptions o = internal::with_reduction("hinge_embedding_loss", given);
   internal::check_reduce("hinge_embedding_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("HingeEmbeddingLoss", "x t", {x, t}, false);
   const Variable d = wide(x);
@@ -135,7 +135,7 @@ Variable soft_margin_loss(const Variable& x, const Variable& t, const Averaged& 
 
 Variable triplet_margin_loss(const Variable& anchor, const Variable& positive, const Variable& negative,
                              const TripletMarginOptions& given) {
-  const TripletMarginOptions o = internal::with_reduction(given);
+  const TripletMarginOptions o = internal::with_reduction("triplet_margin_loss", given);
   internal::check_reduce("triplet_margin_loss", o.reduce, {"mean", "sum", "no"});
   check_norm("triplet_margin_loss", o.p);
   internal::check_inputs("TripletMarginLoss", "anchor positive negative", {anchor, positive, negative},
