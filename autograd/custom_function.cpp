@@ -17,9 +17,9 @@ Arrays CustomNode::forward(const Arrays& in) {
   Arrays out;
   for (const Variable& y : outputs) {
     catena::check<catena::TypeError>(bool(y), label(), "forward returned a Variable without a value");
-    produced_.push_back({y.shape(), y.dtype(), y.device()});
     out.push_back(y.data());
   }
+  produced_ = kinds_of(out);
   retain_saved(inputs, outputs);
   return out;
 }
@@ -60,13 +60,7 @@ Context CustomNode::context_for(const Targets& targets) {
 
 Variables CustomNode::backward(const Targets& targets, const Variables& gy) {
   Context context = context_for(targets);
-  Variables given = gy;
-  for (std::size_t k = 0; k < given.size(); ++k) {
-    if (given[k]) continue;
-    const Output& y = produced_[k];
-    given[k] = Variable(zeros(y.shape, y.dtype, y.device), {.requires_grad = false});
-  }
-  const Variables all = call_backward(context, given);
+  const Variables all = call_backward(context, with_zeros(gy, produced_));
   catena::check<catena::ValueError>(all.size() == num_inputs(), label(), "backward returned ", all.size(),
                                     " gradients for ", num_inputs(), " inputs");
   Variables gradients;

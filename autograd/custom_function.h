@@ -28,6 +28,7 @@
 
 #include <catena/autograd/call_variables.h>
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/missing_gradients.h>
 
 namespace autograd {
 
@@ -77,19 +78,14 @@ class CATENA_EXPORT CustomNode : public FunctionNode {
     enum class Kind { input, output, value } kind;
     int index;
   };
-  struct Output {
-    Shape shape;
-    Dtype dtype;
-    Device device;
-  };
   // Retains the saved inputs and outputs. Variables of them in the context would keep the graph alive for ever.
   void retain_saved(const Variables& inputs, const Variables& outputs);
   Context context_for(const Targets& targets);
 
   const std::type_info& type_;
   Context context_;
-  std::vector<Place> places_;     // of the saved values
-  std::vector<Output> produced_;  // the outputs, of which there may be no Variable any more
+  std::vector<Place> places_;        // of the saved values
+  std::vector<ArrayKind> produced_;  // the outputs, of which there may be no Variable any more
 };
 
 template <class T>

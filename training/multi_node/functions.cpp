@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <catena/autograd/function_node.h>
+#include <catena/autograd/missing_gradients.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/communicators/communicator_state.h>
@@ -18,9 +19,11 @@ using autograd::Arrays;
 using autograd::Device;
 using autograd::Dtype;
 using autograd::FunctionNode;
-using autograd::Shape;
 using autograd::Targets;
+using autograd::internal::ArrayKind;
 using autograd::internal::constant_variable;
+using autograd::internal::kinds_of;
+using autograd::internal::with_zeros;
 using catena::check;
 using internal::checked;
 using internal::MessageReader;
@@ -170,26 +173,6 @@ class PseudoConnect final : public FunctionNode {
 
 // ---- collective functions ----
 
-// A shape and dtype, for the gradient of a result that nothing depends on.
-struct Kind {
-  Shape shape;
-  Dtype dtype;
-  Device device;
-  explicit Kind(const Array& a) : shape(a.shape()), dtype(a.dtype()), device(a.device()) {}
-  Array zeros() const { return autograd::zeros(shape, dtype, device); }
-  bool has_gradient() const { return catena::is_floating(dtype); }
-};
-std::vector<Kind> kinds_of(const Arrays& arrays) {
-  std::vector<Kind> kinds;
-  for (const Array& a : arrays) kinds.emplace_back(a);
-  return kinds;
-}
-// The gradients of results, zeros where there is none.
-Variables filled(const Variables& gy, const std::vector<Kind>& kinds) {
-  Variables all;
-  for (std::size_t k = 0; k < kinds.size(); ++k) all.push_back(gy[k] ? gy[k] : constant_variable(kinds[k].zeros()));
-  return all;
-}
 Arrays on_device(const std::vector<Array>& received, const Device& device) {
   Arrays arrays;
   for (const Array& a : received) arrays.push_back(autograd::to_device(a, device));
@@ -241,7 +224,7 @@ class Gather final : public Communication {
     check_first_derivative();
     if (comm().rank() != root_)
       return of_input(targets, constant_variable(autograd::to_device(comm().recv(root_), device_)));
-    const Variables all = filled(gy, kinds_);
+    const Variables all = with_zeros(gy, kinds_);
     for (int r = 0; r < comm().size(); ++r)
       if (r != root_) comm().send(all[std::size_t(r)].data(), r);
     return of_input(targets, all[std::size_t(root_)]);
@@ -250,7 +233,7 @@ class Gather final : public Communication {
  private:
   int root_;
   Device device_;
-  std::vector<Kind> kinds_;  // of the results on the root
+  std::vector<ArrayKind> kinds_;  // of the results on the root
 };
 
 class Scatter final : public Communication {
@@ -275,7 +258,7 @@ class Scatter final : public Communication {
     Variables all;
     for (int r = 0; r < comm().size(); ++r) {
       if (r == root_) all.push_back(gy[0]);
-      else if (kinds_[std::size_t(r)].has_gradient())
+      else if (catena::is_floating(kinds_[std::size_t(r)].dtype))
         all.push_back(constant_variable(autograd::to_device(comm().recv(r), device_)));
       else all.emplace_back();
     }
@@ -288,7 +271,7 @@ class Scatter final : public Communication {
  private:
   int root_;
   Device device_;
-  std::vector<Kind> kinds_;  // of the root's list
+  std::vector<ArrayKind> kinds_;  // of the root's list
 };
 
 class Alltoall final : public Communication {
@@ -301,7 +284,7 @@ class Alltoall final : public Communication {
     return results;
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
-    const Variables all = alltoall(any_comm(), filled(gy, kinds_));
+    const Variables all = alltoall(any_comm(), with_zeros(gy, kinds_));
     Variables gradients;
     for (const int target : targets)
       gradients.push_back(std::size_t(target) < all.size() ? all[std::size_t(target)] : Variable());
@@ -309,7 +292,7 @@ class Alltoall final : public Communication {
   }
 
  private:
-  std::vector<Kind> kinds_;
+  std::vector<ArrayKind> kinds_;
 };
 
 class Allgather final : public Communication {
@@ -322,11 +305,11 @@ class Allgather final : public Communication {
     return results;
   }
   Variables backward(const Targets& targets, const Variables& gy) override {
-    return of_input(targets, sum_of(alltoall(any_comm(), filled(gy, kinds_))));
+    return of_input(targets, sum_of(alltoall(any_comm(), with_zeros(gy, kinds_))));
   }
 
  private:
-  std::vector<Kind> kinds_;
+  std::vector<ArrayKind> kinds_;
 };
 
 class Allreduce final : public Communication {

@@ -22,6 +22,12 @@ Variable root_of_squares(const Variable& x, const Axes& axes, bool keepdims) {
   return power_of(sum(square(x), axes, keepdims), 0.5);
 }
 
+void check_floating(const Variable& x) {
+  internal::check_input_types("Norm", {x}, [](const type_check::TypeInfoTuple& in_types) {
+    type_check::expect(in_types[0].dtype.kind() == 'f');
+  });
+}
+
 Variable norm_of_vectors(const Variable& x, const NormOrder& ord, const Axes& axes, bool keepdims) {
   check<ValueError>(ord.number().has_value(), "norm", "the order \"", ord.name(), "\" is none of vectors");
   const double p = *ord.number(), inf = std::numeric_limits<double>::infinity();
@@ -86,17 +92,13 @@ Variable norm_of(const Variable& x, const NormOptions& o) {
 }  // namespace
 
 Variable norm(const Variable& x, const NormOptions& options) {
-  internal::check_input_types("Norm", {x}, [](const type_check::TypeInfoTuple& in_types) {
-    type_check::expect(in_types[0].dtype.kind() == 'f');
-  });
+  check_floating(x);
   const NormOptions o{.ord = options.order(), .axis = options.axes(), .keepdims = options.keeps()};
   return internal::computed_wide(x, [&](const Variable& wide) { return norm_of(wide, o); });
 }
 
 Variable vector_norm(const Variable& x, const NormOptions& o) {
-  internal::check_input_types("Norm", {x}, [](const type_check::TypeInfoTuple& in_types) {
-    type_check::expect(in_types[0].dtype.kind() == 'f');
-  });
+  check_floating(x);
   const NormOrder order = o.order().absent() || o.order().name() == "fro" ? NormOrder(2) : o.order();
   return internal::computed_wide(
       x, [&](const Variable& wide) { return norm_of_vectors(wide, order, o.axes(), o.keeps()); });
