@@ -43,7 +43,8 @@ ConfigOptions exchange(const ConfigOptions& changes) noexcept {
   ConfigOptions before;
   Modes& modes = internal::modes();
   CudnnModes& cudnn = internal::cudnn_modes();
-  exchange_one(modes.train, changes.train, before.train);
+  exchange_one(modes.train.config, changes.train, before.train);
+  if (changes.train) modes.train.now = *changes.train;
   exchange_one(modes.enable_backprop, changes.enable_backprop, before.enable_backprop);
   exchange_one(cudnn.deterministic, changes.cudnn_deterministic, before.cudnn_deterministic);
   exchange_one(cudnn.use_cudnn, changes.use_cudnn, before.use_cudnn);
@@ -88,7 +89,8 @@ DefaultDtype::DefaultDtype(catena::Dtype dtype) : dtype_(dtype) {
 DefaultDtype::DefaultDtype(std::string_view text)
     : DefaultDtype(text == "mixed16" ? mixed16 : DefaultDtype(catena::dtype_from_name(text))) {}
 
-using_config::using_config(const ConfigOptions& changes, int) : choice_(changes.train) {
+using_config::using_config(const ConfigOptions& changes, int)
+    : choice_(changes.train), trains_(internal::modes().train.now) {
   check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, "using_config", "max_workspace_size is ",
                             changes.max_workspace_size.value_or(0), " bytes; it must not be negative");
   previous_ = exchange(changes);
@@ -99,15 +101,22 @@ using_config::using_config(const ConfigOptions& changes, int) : choice_(changes.
 
 using_config::~using_config() {
   exchange(previous_);
+  internal::modes().train.now = trains_;
   internal::modes().type_checks = type_checks_;
 }
 
 Config config() noexcept {
   const Modes& modes = internal::modes();
   const CudnnModes& cudnn = internal::cudnn_modes();
-  Config c{modes.train, modes.enable_backprop, internal::checks_types(modes),
-           is_debug(),  cudnn.deterministic,   cudnn.use_cudnn,
-           {},          own_entries().dtype,   own_entries().keep_graph_on_report};
+  Config c{modes.train.now,
+           modes.enable_backprop,
+           internal::checks_types(modes),
+           is_debug(),
+           cudnn.deterministic,
+           cudnn.use_cudnn,
+           {},
+           own_entries().dtype,
+           own_entries().keep_graph_on_report};
   if (cudnn.max_workspace_size >= 0) c.max_workspace_size = cudnn.max_workspace_size;
   return c;
 }

@@ -113,6 +113,7 @@ class CATENA_EXPORT using_config {
   }
 
   internal::TrainChoice choice_;
+  bool trains_;
   ConfigOptions previous_;
   internal::TypeChecks type_checks_;
 };

@@ -65,7 +65,7 @@ TrainChoice::~TrainChoice() {
 
 bool trains(std::string_view op) {
   const Modes& m = modes();
-  if (!m.train) return false;
+  if (!m.train.now) return false;
   // A thread that runs a trainer is not warned: it trains on purpose while another thread evaluates.
   if (!m.train_is_chosen && testing_scopes.load(catena::MemoryOrder::relaxed) > 0 && !OwnLossWarning::is_active())
     warn("UserWarning",
@@ -74,6 +74,12 @@ bool trains(std::string_view op) {
                         "to a thread. Open the scope train_mode(false) in this thread, too, or train_mode(true) if it "
                         "is to train"));
   return true;
+}
+
+void set_mode_of_functions(bool train) noexcept {
+  Modes& m = modes();
+  m.train.now = m.train.config && train;
+  m.train_is_chosen = true;
 }
 
 }  // namespace internal

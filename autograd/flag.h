@@ -44,9 +44,13 @@ namespace internal {
 enum class TypeChecks : unsigned char { as_process, off, on };
 struct GradInputs;
 class Autocast;
+struct TrainMode {
+  bool config = true;  // of the configuration, which scopes change
+  bool now = true;     // also off within the call of a link that was set to evaluation by eval()
+};
 struct Modes {
   bool enable_backprop = true;
-  bool train = true;
+  TrainMode train;
   bool train_is_chosen = false;  // by a scope of this thread, or of the thread for which it works
   TypeChecks type_checks = TypeChecks::as_process;
   bool double_backprop = true;  // gradients get a graph and can be differentiated again
@@ -91,17 +95,37 @@ class CATENA_EXPORT TrainChoice {
 // another thread is within a scope that turned it off: a scope affects only its own thread, and was probably meant for
 // this one too.
 CATENA_EXPORT bool trains(std::string_view op);
+
+// The mode `train` during the call of a link: that of the configuration, or off for a link that was set to evaluation.
+class LinkMode {
+ public:
+  explicit LinkMode(bool link_trains) noexcept : before_(modes().train.now) {
+    TrainMode& mode = modes().train;
+    mode.now = mode.config && link_trains;
+  }
+  ~LinkMode() { modes().train.now = before_; }
+  LinkMode(const LinkMode&) = delete;
+  LinkMode& operator=(const LinkMode&) = delete;
+
+ private:
+  bool before_;
+};
+// The mode of functions that no call of a link surrounds, until the next call of this function. A scope takes
+// precedence, and so does a configuration with `train` off.
+CATENA_EXPORT void set_mode_of_functions(bool train) noexcept;
 }  // namespace internal
 
 // Sets, on the calling thread only, the default of the `train` option of dropout, batch_normalization and others, until
-// the end of the scope: const auto scope = train_mode(false), or train_mode scope(false).
+// the end of the scope: const auto scope = train_mode(false), or train_mode scope(false). Links that were set to
+// evaluation by eval() evaluate in either mode.
 class [[nodiscard]] train_mode {
  public:
-  [[nodiscard]] explicit train_mode(bool train) : choice_(train), mode_(internal::modes().train, train) {}
+  [[nodiscard]] explicit train_mode(bool train)
+      : choice_(train), mode_(internal::modes().train, {.config = train, .now = train}) {}
 
  private:
   internal::TrainChoice choice_;
-  ModeScope mode_;
+  catena::ScopedValue<internal::TrainMode> mode_;
 };
 using TrainScope = train_mode;
 

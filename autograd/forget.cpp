@@ -22,12 +22,12 @@ constexpr const char* kOp = "forget";
 // The modes in which func is called again: those of its first call, but with a graph.
 class Recomputation {
  public:
-  Recomputation(bool train, std::optional<Dtype> autocast) : graph_(autocast), mode_(modes().train, train) {}
+  Recomputation(TrainMode train, std::optional<Dtype> autocast) : graph_(autocast), mode_(modes().train, train) {}
   std::uint32_t number() const noexcept { return call_.number(); }
 
  private:
   const GraphScope graph_;
-  const ModeScope mode_;
+  const catena::ScopedValue<TrainMode> mode_;
   const NumberedCall call_;
 };
 

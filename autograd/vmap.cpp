@@ -171,7 +171,7 @@ class Vmap final : public FunctionNode {
     }
     c.f = derivative(targets, present, graph);
     const ReplayedRandom same_numbers(random_);
-    const ModeScope same_mode(modes().train, train_);
+    const catena::ScopedValue<TrainMode> same_mode(modes().train, train_);
     const Variables g = mapped(c);
     Variables gradients;
     for (std::size_t k = 0; k < targets.size(); ++k) {
@@ -214,7 +214,8 @@ class Vmap final : public FunctionNode {
   const ListFunction f_;
   const std::vector<bool> batched_;
   const std::int64_t n_;
-  const bool same_random_, fallback_, train_ = modes().train;
+  const bool same_random_, fallback_;
+  const TrainMode train_ = modes().train;
   const std::optional<Dtype> autocast_ = autocast_dtype();
   Arrays ys_;
   const Variables captured_;

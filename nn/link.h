@@ -282,9 +282,13 @@ class CATENA_EXPORT Link {
   StateDict state_dict();
   LoadReport load_state_dict(const StateDict& state);
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
-  // The mode belongs to a thread and a scope, not to a model. Compilers show these lines in their error messages.
-  void train(bool mode = true) = delete;  // const auto scope = autograd::train_mode(true);
-  void eval() = delete;                   // const auto scope = autograd::train_mode(false);
+  // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
+  // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as
+  // that of Evaluator, all links evaluate. Functions that are called outside of links, and by a class's operator()
+  // itself, follow the last call of this function on the calling thread for a link without a parent.
+  Link& train(bool mode = true);
+  Link& eval() { return train(false); }
+  bool training() const noexcept { return !evaluates_; }
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
   // The class Link has no function that copies an object of a derived class.
@@ -372,6 +376,7 @@ class CATENA_EXPORT Link {
   std::string name_;
   std::optional<Device> device_;
   internal::AddedMembers added_;
+  bool evaluates_ = false;
 };
 
 namespace internal {
@@ -481,9 +486,10 @@ template <class M> void visit_member(MemberVisitor& v, std::string_view name, M&
     for (auto& element : member) visit_member(v, indexed_name(name, i++), element);
   } else {
     static_assert(
-        std::is_base_of_v<Link, M>,
+        std::is_invocable_v<M&, const Variable&>,
         "NN_MEMBERS lists links, Parameters, Persistents, bool, std::int64_t, double, std::string, and optionals, "
-        "smart pointers, vectors and arrays of them");
+        "smart pointers, vectors and arrays of them; functions of a Variable, such as nn::Dropout, have no parameters "
+        "and need not be listed");
   }
 }
 // `names` is the macro's argument list as text: "l1, l2".
@@ -550,7 +556,8 @@ template <class Self> Variable invoke(Self& self, const Variables& args) {
 }  // namespace internal
 
 // Lists the members of a link class: parameters, persistents and children, and optionals, smart pointers, vectors and
-// arrays of them. The keys are their names without a trailing underscore; elements are "<name>/0", "<name>/1", ...
+// arrays of them. Functions, such as nn::ReLU, may be listed, which has no effect. The keys are their names without a
+// trailing underscore; elements are "<name>/0", "<name>/1", ...
 #define NN_MEMBERS(...) NN_MEMBERS_OF(::nn::Link __VA_OPT__(, ) __VA_ARGS__)
 // The same for a class whose base class has its own members.
 #define NN_MEMBERS_OF(Base, ...)                                                 \

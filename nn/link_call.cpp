@@ -9,6 +9,13 @@ namespace nn {
 
 using catena::TypeError;
 
+Link& Link::train(bool mode) {
+  for_each_param([](std::string_view, const Variable&) {});  // gives the links below their names
+  for (Link* link : links()) link->evaluates_ = !mode;
+  if (name_.empty()) autograd::internal::set_mode_of_functions(mode);
+  return *this;
+}
+
 namespace internal {
 
 void check_class(const char* op, const std::type_info& link, const std::type_info& type) {

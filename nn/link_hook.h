@@ -86,7 +86,7 @@ class CATENA_EXPORT LinkHookScope {
   LinkHook* hook_;
 };
 
-// Runs the hooks of one call of a link:
+// Runs the hooks of one call of a link, in the link's mode (Link::train):
 //
 //   Variable MyLayer::operator()(const Variable& x) {
 //     nn::LinkCall called(*this, x);                  // runs forward_preprocess
@@ -94,7 +94,7 @@ class CATENA_EXPORT LinkHookScope {
 //   }
 class CATENA_EXPORT LinkCall {
  public:
-  template <class... V> explicit LinkCall(Link& link, const V&... args) {
+  template <class... V> explicit LinkCall(Link& link, const V&... args) : mode_(link.training()) {
     if (has_hooks(link)) begin(link, list_of(args...));
   }
   ~LinkCall();
@@ -115,6 +115,7 @@ class CATENA_EXPORT LinkCall {
   static Variables list_of(const Variables& args) { return args; }
   template <class... V> static Variables list_of(const V&... args) { return Variables{Variable(args)...}; }
 
+  const autograd::internal::LinkMode mode_;
   catena::Owned<Running> running_;
 };
 

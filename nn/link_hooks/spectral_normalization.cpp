@@ -77,7 +77,7 @@ Variable SpectralNormalization::weight(Link& link, const Variable& W) const {
   const Array u = persistent_of(link, weight_name() + "_u")->array();
   const Array v = persistent_of(link, weight_name() + "_v")->array();
   const Variable M = matrix(link, W);
-  if (autograd::internal::modes().train && autograd::internal::modes().recomputation == 0)
+  if (autograd::internal::modes().train.now && autograd::internal::modes().recomputation == 0)
     iterate(M.data(), u, v, options_.n_power_iteration, options_.eps);
   // Copies, because the next call changes the vectors in place while the graph of this one may still be needed.
   const Variable left(autograd::reshape(autograd::copy(u), {1, u.size()})), right(autograd::copy(v));

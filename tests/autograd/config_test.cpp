@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(a_scope_changes_what_it_names_and_restores_it) {
                                      .use_cudnn = "always",
                                      .max_workspace_size = 64 << 20});
     BOOST_TEST((!config().train && config().enable_backprop && !config().type_check && config().cudnn_deterministic));
-    BOOST_TEST(!internal::modes().train);
+    BOOST_TEST(!internal::modes().train.now);
     BOOST_TEST((config().use_cudnn == UseCudnn::kAlways));
     BOOST_TEST(config().max_workspace_size.value() == 64 << 20);
     {

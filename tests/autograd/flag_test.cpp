@@ -98,12 +98,12 @@ BOOST_AUTO_TEST_CASE(modes_belong_to_a_thread) {
 }
 
 BOOST_AUTO_TEST_CASE(train_mode_is_restored) {
-  BOOST_CHECK(internal::modes().train);
+  BOOST_CHECK(internal::modes().train.now);
   {
     const auto scope = train_mode(false);
-    BOOST_CHECK(!internal::modes().train);
+    BOOST_CHECK(!internal::modes().train.now);
   }
-  BOOST_CHECK(internal::modes().train);
+  BOOST_CHECK(internal::modes().train.now);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -380,6 +380,24 @@ BOOST_AUTO_TEST_CASE(freezing_is_watched) {
              "replay: which parameters are frozen changed since the capture; capture again");
 }
 
+BOOST_AUTO_TEST_CASE(modes_of_links_are_watched) {
+  if (!has_graphs("errors of replays")) return;
+  nn::Classifier<Net> model{Net()};
+  training::Adam optimizer;
+  optimizer.setup(model);
+  const Array x = inputs(0), t = labels(0);
+  const auto step = [&] { optimizer.update(model, Variable(x), Variable(t)); };
+  step();
+  autograd::CapturedWork work(step);
+  model.train();
+  work.replay();
+  model.predictor.bn.eval();
+  BOOST_TEST(message_of([&] { work.replay(); }) ==
+             "replay: the mode of /predictor/bn changed since the capture; capture again");
+  model.predictor.bn.train();
+  work.replay();
+}
+
 BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
   Array table = autograd::full({3}, 2.0), y;
   BOOST_TEST(!autograd::is_capturing());

@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(evaluator) {
   BOOST_TEST(autograd::default_generator().offset == before.offset);
   BOOST_TEST(same_bits(average, model.predictor.bn.avg_mean.array()));
   BOOST_TEST(model.loss.creator() == nullptr);
-  BOOST_TEST(autograd::internal::modes().train);
+  BOOST_TEST(autograd::internal::modes().train.now);
   // By hand: the mean over the 10 examples, and the mean of the means of 4, 4 and 2 of them.
   double loss = 0, of_means = 0;
   const auto testing = autograd::train_mode(false);
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(a_subclass_that_switches_the_model) {
   model.fails = true;
   BOOST_CHECK_THROW(evaluator(), catena::ValueError);
   BOOST_TEST(model.train);
-  BOOST_TEST(autograd::internal::modes().train);
+  BOOST_TEST(autograd::internal::modes().train.now);
   model.fails = false;
   model(floats({1}, {1}));
   BOOST_TEST(model.in_train == 1);
