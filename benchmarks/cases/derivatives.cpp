@@ -106,6 +106,41 @@ Parameters images_in_groups(Draw& draw) {
           {"size", size},
           {"sets", 1}};
 }
+// Convolution, batch normalization and ReLU with float32 parameters, of channels-last images in the dtype of the scope of
+// mixed precision. The compared result is the output: the sign of a 16-bit number near 0 decides whether it has a
+// gradient.
+template <bool backward> Ready convolution_block(const Parameters& p) {
+  const std::int64_t c = p.at("channels"), size = p.at("size");
+  const autograd::Array gy = input(p, {p.at("batch"), c, size, size}, 2000, -1);
+  const Variables parameters{Variable(autograd::Array(uniform({c, c, 3, 3}, 1000, -0.05, 0.05))),
+                             Variable(autograd::ones({c})), Variable(autograd::zeros({c}))};
+  const auto block = [=, half = catena::dtype_from_char(char(p.at("dtype")))](const Variable& x) {
+    const autograd::autocast scope(half);
+    const Variable h = nn::convolution_2d(x, parameters[0], {}, 1, 1);
+    return nn::relu(nn::batch_normalization(h, parameters[1], parameters[2]));
+  };
+  const auto images = [p, c, size](std::int64_t set) {
+    const nd::Array x = input(p, {p.at("batch"), size, size, c}, set, -1).transpose({0, 3, 1, 2});
+    return Variable(autograd::Array(x));
+  };
+  Ready timed = rotating(p, images, [=](const Variable& x) {
+    if constexpr (backward) {
+      x.cleargrad();
+      for (const Variable& v : parameters) v.cleargrad();
+      Variable y = block(x);
+      y.set_grad(gy);
+      y.backward();
+      return nd::Array(x.grad());
+    } else {
+      const auto scope = autograd::no_backprop_mode();
+      return nd::Array(block(x).data());
+    }
+  });
+  timed.result = [block, x = images(0)] { return nd::Array(block(x).data()); };
+  return timed;
+}
+const Parameters half_images{{"batch", 64}, {"channels", 256}, {"size", 28}, {"dtype", 'e'}, {"sets", 1}},
+    few_images{{"batch", 2}, {"channels", 8}, {"size", 5}};
 Ready rms_norm(const Parameters& p) {
   return derived(p, {{{p.at("rows"), p.at("columns")}, -3, 3}, {{p.at("columns")}, 0.5, 1.5}},
                  [](const Variables& x) { return nn::rms_normalization(x[0], x[1]); });
@@ -199,6 +234,8 @@ const Cases cases{
      {{"batch", 2}, {"channels", 4}, {"groups", 2}, {"size", 3}, {"sets", 2}},
      group_norm,
      images_in_groups},
+    {"convolution/block_autocast", half_images, few_images, convolution_block<false>},
+    {"convolution/block_autocast_backward", half_images, few_images, convolution_block<true>},
     {"rows/rms_norm_backward",
      {{"rows", 4096}, {"columns", 1000}, {"sets", 8}},
      {{"rows", 6}, {"columns", 10}, {"sets", 2}},

@@ -4,6 +4,7 @@ import math
 import torch
 import torch.nn.functional as F
 
+import data
 from protocol import Case, rotating
 from torch_base import device, input, labels, uniform
 from torch_gradients import joined
@@ -54,6 +55,33 @@ def group_norm(p):
     c, size = p["channels"], p["size"]
     return derived(p, [((p["batch"], c, size, size), -3, 3), ((c,), 0.5, 1.5), ((c,), -1)],
                    lambda x, gamma, beta: F.group_norm(x, p["groups"], gamma, beta))
+
+
+def convolution_block(backward):
+    def setup(p):
+        n, c, size = p["batch"], p["channels"], p["size"]
+        half = torch.bfloat16 if data.dtype(p) == "E" else torch.float16
+        gy = input(p, (n, c, size, size), 2000, -1).to(memory_format=torch.channels_last)
+        weight = uniform((c, c, 3, 3), 1000, -0.05, 0.05).to(memory_format=torch.channels_last).requires_grad_()
+        gamma, beta = torch.ones(c, device=device).requires_grad_(), torch.zeros(c, device=device).requires_grad_()
+
+        def block(x):
+            with torch.autocast(device, dtype=half):
+                return F.relu(F.batch_norm(F.conv2d(x, weight, None, 1, 1), None, None, gamma, beta, True))
+
+        def make(seed):
+            return input(p, (n, size, size, c), seed, -1).permute(0, 3, 1, 2).requires_grad_(backward)
+
+        def step(x):
+            if not backward:
+                with torch.no_grad():
+                    return block(x)
+            for v in (x, weight, gamma, beta):
+                v.grad = None
+            block(x).backward(gy)
+            return x.grad
+        return Case(rotating(p, make, step), result=lambda: block(make(0)).detach().contiguous())
+    return setup
 
 
 def rms_norm(p):
@@ -172,6 +200,8 @@ table = {
     **{f"attention/{kind}_{tokens}": {"default": attention} for kind in ("full", "causal") for tokens in (128, 1024, 8192)},
     "attention/f16_1024": {"default": attention_forward},
     "attention/f16_1024_backward": {"default": batched_attention},
+    "convolution/block_autocast": {"default": convolution_block(False)},
+    "convolution/block_autocast_backward": {"default": convolution_block(True)},
     "rows/group_norm_backward": {"default": group_norm},
     "rows/rms_norm_backward": {"default": rms_norm},
     "activation/gelu_backward": {"default": gelu},
