@@ -106,8 +106,8 @@ Parameters images_in_groups(Draw& draw) {
           {"size", size},
           {"sets", 1}};
 }
-// Convolution, batch normalization and ReLU with float32 parameters, of channels-last images in the dtype of the scope of
-// mixed precision. The compared result is the output: the sign of a 16-bit number near 0 decides whether it has a
+// Convolution, batch normalization and ReLU with float32 parameters, of channels-last images in the dtype of the scope
+// of mixed precision. The compared result is the output: the sign of a 16-bit number near 0 decides whether it has a
 // gradient.
 template <bool backward> Ready convolution_block(const Parameters& p) {
   const std::int64_t c = p.at("channels"), size = p.at("size");

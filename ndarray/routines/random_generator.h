@@ -58,6 +58,9 @@ class CATENA_EXPORT Generator : public BitGenerator {
   // ---- uniform
   // In [0, 1), in steps of 2^-53 (2^-24 for float32).
   Array random(const Size& size = {}, const FillOptions& options = {});
+  template <std::same_as<Dtype> D> Array random(const Size& size, D dtype) {
+    return random(size, FillOptions{.dtype = dtype});
+  }
   // low + (high - low) * random(); never `high`, unless rounding leaves no other number. ValueError for a range that is
   // not finite.
   Array uniform(const Operand& low = 0.0, const Operand& high = 1.0, const Size& size = {});
@@ -68,9 +71,16 @@ class CATENA_EXPORT Generator : public BitGenerator {
   Array integers(const Scalar& high, std::initializer_list<catena::Integer> size, const IntegersOptions& options = {}) {
     return integers(high, {}, Size(size), options);
   }
+  template <std::same_as<Dtype> D>
+  Array integers(const Scalar& low, const std::optional<Scalar>& high, const Size& size, D dtype) {
+    return integers(low, high, size, IntegersOptions{.dtype = dtype});
+  }
 
   // ---- normal and related
   Array standard_normal(const Size& size = {}, const FillOptions& options = {});
+  template <std::same_as<Dtype> D> Array standard_normal(const Size& size, D dtype) {
+    return standard_normal(size, FillOptions{.dtype = dtype});
+  }
   Array normal(const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {});
   Array normal(std::initializer_list<catena::Integer> size) { return normal(0.0, 1.0, Size(size)); }
   Array lognormal(const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {});
@@ -84,8 +94,14 @@ class CATENA_EXPORT Generator : public BitGenerator {
   // ---- exponential, gamma and related. Scales, shapes and degrees of freedom must be >= 0; for beta, f, power,
   // chisquare and dirichlet they must be > 0.
   Array standard_exponential(const Size& size = {}, const FillOptions& options = {});
+  template <std::same_as<Dtype> D> Array standard_exponential(const Size& size, D dtype) {
+    return standard_exponential(size, FillOptions{.dtype = dtype});
+  }
   Array exponential(const Operand& scale = 1.0, const Size& size = {});
   Array standard_gamma(const Operand& shape, const Size& size = {}, const FillOptions& options = {});
+  template <std::same_as<Dtype> D> Array standard_gamma(const Operand& shape, const Size& size, D dtype) {
+    return standard_gamma(shape, size, FillOptions{.dtype = dtype});
+  }
   Array gamma(const Operand& shape, const Operand& scale = 1.0, const Size& size = {});
   Array beta(const Operand& a, const Operand& b, const Size& size = {});
   Array chisquare(const Operand& df, const Size& size = {});

@@ -102,6 +102,7 @@ BOOST_AUTO_TEST_CASE(sizes) {
   BOOST_TEST(g.integers(10, {4}).shape() == nd::Shape{4});
   BOOST_TEST(g.integers(0, 10, {4}).shape() == nd::Shape{4});
   BOOST_TEST(g.integers(0, 10, 4, {.dtype = nd::uint8}).dtype() == nd::uint8);
+  BOOST_TEST(g.integers(0, 10, 4, nd::uint8).dtype() == nd::uint8);
   BOOST_TEST(g.gamma(nd::ones({2, 1}), nd::ones(3), {4, 2, 3}).shape() == (nd::Shape{4, 2, 3}));
   BOOST_TEST(g.standard_gamma(2, {0}).size() == 0);
   BOOST_TEST(g.poisson(3).ndim() == 0);
@@ -126,6 +127,13 @@ BOOST_AUTO_TEST_CASE(filled_arrays) {
   BOOST_TEST(same_bits(strided.copy(), default_rng(2).standard_exponential({3, 4})));
   for (nd::Dtype t : {nd::float32, nd::float64}) {
     BOOST_TEST(default_rng(2).standard_normal({2}, {.dtype = t}).dtype() == t);
+    // The dtype stands alone, as NumPy's argument of that place.
+    BOOST_TEST(same_bits(default_rng(2).standard_normal({2}, t), default_rng(2).standard_normal({2}, {.dtype = t})));
+    BOOST_TEST(same_bits(default_rng(2).random({2}, t), default_rng(2).random({2}, {.dtype = t})));
+    BOOST_TEST(
+        same_bits(default_rng(2).standard_exponential({2}, t), default_rng(2).standard_exponential({2}, {.dtype = t})));
+    BOOST_TEST(
+        same_bits(default_rng(2).standard_gamma(3.0, {2}, t), default_rng(2).standard_gamma(3.0, {2}, {.dtype = t})));
     BOOST_TEST(default_rng(2).standard_exponential({2}, {.dtype = t}).dtype() == t);
   }
   default_rng(2).standard_gamma(2, {}, {.out = strided});
