@@ -67,6 +67,7 @@
 #include <catena/ndarray/user_kernel/create_ufunc.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/ndarray/user_kernel/fusion.h>
+#include <catena/ndarray/user_kernel/host_functions.h>
 #include <catena/ndarray/user_kernel/memoize.h>
 #include <catena/ndarray/user_kernel/raw_kernel.h>
 #include <catena/ndarray/user_kernel/reduction_kernel.h>

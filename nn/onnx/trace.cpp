@@ -164,7 +164,8 @@ class CallGraph {
 
 Trace trace(const Callable& model, const Arrays& inputs) {
   Variables xs;
-  for (const Array& a : inputs) xs.push_back(Variable(a));
+  // As constants, so that functions of integers, which have no gradient, have nodes as well.
+  for (const Array& a : inputs) xs.push_back(autograd::internal::constant_variable(a));
   Recorder recorder;
   Variables ys;
   {
