@@ -112,7 +112,9 @@ GraphMode graph_mode_of(std::span<const Variable> inputs) {
   }
   if (on && off) [[unlikely]]
     aggregate_flags(std::initializer_list<Flag>{ON, OFF});
-  return {on ? ON : off ? OFF : AUTO, wanted, !on && wanted && (off || modes().enable_backprop)};
+  const bool graph = !on && wanted && (off || modes().enable_backprop);
+  // In no_backprop_mode, a result is a root that needs no gradient, as in PyTorch.
+  return {on ? ON : off ? OFF : AUTO, wanted && (graph || on), graph};
 }
 
 }  // namespace internal

@@ -89,6 +89,25 @@ BOOST_AUTO_TEST_CASE(outputs_get_the_aggregate) {
   BOOST_CHECK((on * 2).volatile_flag() == ON);
 }
 
+BOOST_AUTO_TEST_CASE(results_without_a_graph_require_no_gradient) {
+  const Variable x(ones({2}));
+  BOOST_TEST((x * 2).requires_grad());
+  Variable y;
+  {
+    const auto scope = no_backprop_mode();
+    y = x * 2;
+    BOOST_TEST(!y.requires_grad());
+    BOOST_TEST((Variable(ones({2}), {.volatile_ = OFF}) * 2).requires_grad());
+    BOOST_TEST(x.requires_grad());
+  }
+  Variable loss = x * y;
+  loss.set_grad(ones({2}));
+  loss.backward();
+  BOOST_TEST(!y.grad());
+  BOOST_TEST(bool(x.grad()));
+  BOOST_TEST(y.requires_grad_().requires_grad());
+}
+
 BOOST_AUTO_TEST_CASE(modes_belong_to_a_thread) {
   const auto scope = no_backprop_mode();
   bool other = false;
