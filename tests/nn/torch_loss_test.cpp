@@ -356,6 +356,13 @@ BOOST_AUTO_TEST_CASE(labels_of_sequences_one_after_the_other) {
   };
   const std::vector<double> expected = to_vector<double>(loss(x, rows, false).data());
   BOOST_TEST(to_vector<double>(loss(x, joined, false).data()) == expected, boost::test_tools::per_element());
+  const Variable wide(astype(rows.data(), Dtype::int64));
+  BOOST_TEST(to_vector<double>(loss(x, wide, false).data()) == expected, boost::test_tools::per_element());
+  // Sums of 16-bit scores are formed in float32.
+  const Variable narrow = loss(Variable(astype(x.data(), Dtype::float16)), rows, false);
+  BOOST_TEST(narrow.dtype() == Dtype::float16);
+  for (std::size_t k = 0; k < 3; ++k)
+    BOOST_TEST(std::fabs(to_vector<double>(narrow.data())[k] - expected[k]) < 4e-3 * expected[k]);
   const std::vector<double> divided = to_vector<double>(loss(transpose(x, {1, 0, 2}), joined, true).data());
   for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(std::fabs(divided[k] - expected[k] / (k == 0 ? 2 : 1)) < 1e-12);
   const auto alone = [&](const nn::CTCOptions& o) { nn::connectionist_temporal_classification(x, joined, 0, o); };
