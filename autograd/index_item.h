@@ -29,7 +29,9 @@ class CATENA_EXPORT IndexItem {
   template <ForeignArray T> IndexItem(const T& integers) : IndexItem(Array(integers)) {}
   // A variable of integers or bools: x[index], x[x > 0].
   template <class V>
-  requires requires(const V& v) { { v.data() } -> std::same_as<const Array&>; }
+  requires requires(const V& v) {
+    { v.data() } -> std::same_as<const Array&>;
+  }
   IndexItem(const V& variable) : IndexItem(variable.data()) {}
   IndexItem(const char* dots);  // "..." is ellipsis; ValueError for other texts
   IndexItem(const std::vector<std::int64_t>& integers);

@@ -21,15 +21,17 @@ const Variable& Variable::requires_grad_(bool requires_grad) const {
 const Array& Variable::writable(std::string_view op) const {
   const Array& a = present();
   const bool is_free = !internal::modes().enable_backprop || volatile_flag() == ON || (!creator() && !requires_grad());
-  catena::check<catena::RuntimeError>(is_free, op, "the variable needs a gradient, and graphs keep its array; assign a "
-                                      "new variable, as in x = x + y, or call x.", op, "(y) within autograd::no_grad");
+  catena::check<catena::RuntimeError>(is_free, op,
+                                      "the variable needs a gradient, and graphs keep its array; assign a "
+                                      "new variable, as in x = x + y, or call x.",
+                                      op, "(y) within autograd::no_grad");
   return a;
 }
 const Array& Variable::read_by(std::string_view op) const {
   catena::check<catena::RuntimeError>(!internal::modes().enable_backprop || !requires_grad(), op,
                                       "an operand needs a gradient, which a change in place would not give it; assign "
-                                      "a new variable, as in x = x + y, or call x.", op,
-                                      "(y) with y.detach() or within autograd::no_grad");
+                                      "a new variable, as in x = x + y, or call x.",
+                                      op, "(y) with y.detach() or within autograd::no_grad");
   return present();
 }
 Variable Variable::detach() const { return Variable(data(), {.requires_grad = false}); }

@@ -241,21 +241,21 @@ class SumTo final : public FunctionNode {
 
 }  // namespace
 
-#define CATENA_REDUCTION_RULE(name, label, computed_by, dtypes, reads, rule)                            \
-  static Variable name##_by_rule(const Variable& of, const Axes& axes, bool keepdims) {                 \
-    static constexpr ReductionRule kRule = {#name,                                                      \
-                                            label,                                                      \
-                                            computed_by,                                                \
-                                            ReductionDtypes::dtypes,                                    \
-                                            ReductionReads::reads,                                      \
-                                            [](const ReductionValues& v) -> Variable {                  \
-                                              const auto& [x, y, gy, count, spread] = v;                \
-                                              return rule;                                              \
-                                            }};                                                         \
-    return apply_node<ReductionByRule>({of}, kRule, axes, keepdims)[0];                                 \
-  }                                                                                                     \
-  Variable Variable::name##_over(const Axes& axes, bool keepdims) const {                               \
-    return name##_by_rule(*this, axes, keepdims);                                                       \
+#define CATENA_REDUCTION_RULE(name, label, computed_by, dtypes, reads, rule)             \
+  static Variable name##_by_rule(const Variable& of, const Axes& axes, bool keepdims) {  \
+    static constexpr ReductionRule kRule = {#name,                                       \
+                                            label,                                       \
+                                            computed_by,                                 \
+                                            ReductionDtypes::dtypes,                     \
+                                            ReductionReads::reads,                       \
+                                            [](const ReductionValues& v) -> Variable {   \
+                                              const auto& [x, y, gy, count, spread] = v; \
+                                              return rule;                               \
+                                            }};                                          \
+    return apply_node<ReductionByRule>({of}, kRule, axes, keepdims)[0];                  \
+  }                                                                                      \
+  Variable Variable::name##_over(const Axes& axes, bool keepdims) const {                \
+    return name##_by_rule(*this, axes, keepdims);                                        \
   }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE

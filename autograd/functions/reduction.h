@@ -11,10 +11,10 @@ namespace autograd {
 // The reductions of autograd/reductions.inc, with their rules. InvalidType for integers and bools where the
 // list says floating, InvalidAxis for an axis out of range, ValueError for a repeated one.
 // Templates, so that options in braces, sum(x, {.dim = 1}), are not taken for a list of axes.
-#define CATENA_REDUCTION_RULE(name, ...)                                                                \
-  template <class A = Axes>                                                                             \
-  Variable name(const Variable& x, const std::type_identity_t<A>& axes = {}, bool keepdims = false) {   \
-    return x.name(axes, keepdims);                                                                      \
+#define CATENA_REDUCTION_RULE(name, ...)                                                              \
+  template <class A = Axes>                                                                           \
+  Variable name(const Variable& x, const std::type_identity_t<A>& axes = {}, bool keepdims = false) { \
+    return x.name(axes, keepdims);                                                                    \
   }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE

@@ -31,15 +31,14 @@ Variable chosen(int target, const Values& v, const catena::KernelDef& wins) {
   return masked(v.gy, target == 0 ? first : apply(kernels::logical_not, {first}));
 }
 
-constexpr ElementwiseFunction kRemainder = {
-    .label = "remainder",
-    .kernel = &kernels::remainder,
-    .retain = kRetainXs,
-    .gradient = [](int target, const Values& v) -> Variable {
-      if (target == 0) return v.gy;
-      return -(v.gy * apply(kernels::floor_divide, {v.x0.data(), v.x1.data()}));
-    },
-    .any_dtype = true};
+constexpr ElementwiseFunction kRemainder = {.label = "remainder",
+                                            .kernel = &kernels::remainder,
+                                            .retain = kRetainXs,
+                                            .gradient = [](int target, const Values& v) -> Variable {
+                                              if (target == 0) return v.gy;
+                                              return -(v.gy * apply(kernels::floor_divide, {v.x0.data(), v.x1.data()}));
+                                            },
+                                            .any_dtype = true};
 constexpr ElementwiseFunction kFloorDivide = {.label = "_ // _",
                                               .kernel = &kernels::floor_divide,
                                               .gradient = [](int, const Values& v) { return zeros_of(v.gy); },
@@ -52,15 +51,16 @@ constexpr ElementwiseFunction kFmin = {
     .label = "fmin", .kernel = &kernels::fmin, .retain = kRetainXs, .gradient = [](int target, const Values& v) {
       return chosen(target, v, kernels::less_equal);
     }};
-constexpr ElementwiseFunction kCopysign = {
-    .label = "copysign",
-    .kernel = &kernels::copysign,
-    .retain = kRetainXs | kRetainY,
-    .gradient = [](int target, const Values& v) -> Variable {
-      if (target != 0) return zeros_of(v.gy);
-      const Array signs = both(apply(kernels::sign, {v.x0.data()}), apply(kernels::sign, {v.y.data()}), kernels::multiply);
-      return v.gy * signs;
-    }};
+constexpr ElementwiseFunction kCopysign = {.label = "copysign",
+                                           .kernel = &kernels::copysign,
+                                           .retain = kRetainXs | kRetainY,
+                                           .gradient = [](int target, const Values& v) -> Variable {
+                                             if (target != 0) return zeros_of(v.gy);
+                                             const Array signs =
+                                                 both(apply(kernels::sign, {v.x0.data()}),
+                                                      apply(kernels::sign, {v.y.data()}), kernels::multiply);
+                                             return v.gy * signs;
+                                           }};
 
 }  // namespace
 

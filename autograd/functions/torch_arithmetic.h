@@ -23,12 +23,12 @@ template <class E> Variable number_like(E number, const Variable& x) { return br
 }  // namespace internal
 
 // ---- arithmetic: x + alpha y, x - alpha y, x y, x / y ----
-// The quotient may be rounded: div(x, y, {.rounding_mode = "floor"}); ValueError for other modes. Floating (InvalidType)
-// but for sums, differences and products with a number.
-template <class A, class B> concept SumOperands = VariableOperands<A, B> && !(VariableLike<A> && VariableLike<B>);
-template <class A, class B> Variable add(const A& x, const B& y) requires SumOperands<A, B> { return x + y; }
+// The quotient may be rounded: div(x, y, {.rounding_mode = "floor"}); ValueError for other modes. Floating
+// (InvalidType) but for sums, differences and products with a number.
 template <class A, class B>
-Variable add(const A& x, const B& y, const AlphaOption& o) requires VariableOperands<A, B> {
+concept SumOperands = VariableOperands<A, B> && !(VariableLike<A> && VariableLike<B>);
+template <class A, class B> Variable add(const A& x, const B& y) requires SumOperands<A, B> { return x + y; }
+template <class A, class B> Variable add(const A& x, const B& y, const AlphaOption& o) requires VariableOperands<A, B> {
   return x + y * o.alpha;
 }
 template <class A, class B>
@@ -55,14 +55,16 @@ template <class A, class B> Variable true_divide(const A& x, const B& y) require
   return x / y;
 }
 
-#define CATENA_TENSOR_BINARY(name)                                                                                   \
-  CATENA_EXPORT Variable name(const Variable& x, const Variable& y);                                                 \
-  template <class E>                                                                                                 \
-  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x, E y) {                                          \
-    return name(x, internal::number_like(y, x));                                                                     \
-  }                                                                                                                  \
-  template <class E>                                                                                                 \
-  requires(std::is_arithmetic_v<E>) Variable name(E x, const Variable& y) { return name(internal::number_like(x, y), y); }
+#define CATENA_TENSOR_BINARY(name)                                          \
+  CATENA_EXPORT Variable name(const Variable& x, const Variable& y);        \
+  template <class E>                                                        \
+  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x, E y) { \
+    return name(x, internal::number_like(y, x));                            \
+  }                                                                         \
+  template <class E>                                                        \
+  requires(std::is_arithmetic_v<E>) Variable name(E x, const Variable& y) { \
+    return name(internal::number_like(x, y), y);                            \
+  }
 // Of any dtype, integers too, and then without a gradient: the remainder with the sign of the divisor, and the quotient
 // rounded toward -inf, whose derivative is 0.
 CATENA_TENSOR_BINARY(remainder)
@@ -75,7 +77,7 @@ CATENA_TENSOR_BINARY(copysign)
 #undef CATENA_TENSOR_BINARY
 template <class E>
 requires(std::is_arithmetic_v<E>) Variable fmod(const Variable& x, E y) {
-  return fmod(x, internal::number_like(y, x));
+  return fmod(x, broadcast_to(internal::number_like(y, x), x.shape()));
 }
 inline Variable atan2(const Variable& y, const Variable& x) { return arctan2(y, x); }
 // pow in float64

@@ -43,8 +43,8 @@ Variable replaced(const Variable& x, const std::vector<IndexItem>& items, const 
 Variable narrow(const Variable& x, int dim, std::int64_t start, std::int64_t length) {
   const int axis = normalize_axis("narrow", dim, x.ndim());
   const std::int64_t n = x.shape(axis), first = start < 0 ? start + n : start;
-  check<IndexError>(first >= 0 && length >= 0 && first + length <= n, "narrow", "the part from ", start, " of the length ",
-                    length, " does not lie within the axis ", dim, " of the shape ", x.shape());
+  check<IndexError>(first >= 0 && length >= 0 && first + length <= n, "narrow", "the part from ", start,
+                    " of the length ", length, " does not lie within the axis ", dim, " of the shape ", x.shape());
   return get_item(x, at_axis(axis, Slice(first, first + length)));
 }
 Variable select(const Variable& x, int dim, std::int64_t index) {
@@ -70,8 +70,7 @@ Variable masked_scatter(const Variable& x, const Variable& mask, const Variable&
   const std::int64_t count = item(sum(astype(where_true, Dtype::int64))).to<std::int64_t>();
   check<ValueError>(count <= source.size(), "masked_scatter", "the mask has ", count,
                     " true elements, but the source has ", source.size(), " elements only");
-  return replaced(x, {IndexItem(contiguous(where_true))},
-                  get_item(flatten(source), {IndexItem(Slice(0, count))}));
+  return replaced(x, {IndexItem(contiguous(where_true))}, get_item(flatten(source), {IndexItem(Slice(0, count))}));
 }
 Variable index_copy(const Variable& x, int dim, const Variable& index, const Variable& source) {
   const int axis = normalize_axis("index_copy", dim, x.ndim());
@@ -114,8 +113,7 @@ Variable scattered_extremum(const Variable& x, int axis, const Variable& index, 
     const Variable value = get_item(sorted, at_axis(axis, Slice(i, i + 1)));
     best = scatter(constant(best), axis, at, value).data();
   }
-  if (include_self)
-    best = apply(greatest ? kernels::maximum : kernels::minimum, {best, x.data()});
+  if (include_self) best = apply(greatest ? kernels::maximum : kernels::minimum, {best, x.data()});
   // Shares of the gradient: the elements of src and of x that are equal to the result.
   const Variable result = constant(best);
   const Array hit = apply(kernels::equal, {part.data(), gather(result, axis, index).data()});
@@ -135,8 +133,8 @@ Variable scattered_extremum(const Variable& x, int axis, const Variable& index, 
 Variable scatter_reduce(const Variable& x, int dim, const Variable& index, const Variable& src, std::string_view reduce,
                         const ScatterReduceOptions& o) {
   constexpr const char* name = "scatter_reduce";
-  check<ValueError>(reduce == "sum" || reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin", name,
-                    "reduce is \"", reduce, "\"; it must be \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\"");
+  check<ValueError>(reduce == "sum" || reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin",
+                    name, "reduce is \"", reduce, "\"; it must be \"sum\", \"prod\", \"mean\", \"amax\" or \"amin\"");
   const int axis = normalize_axis(name, dim, x.ndim());
   if (reduce == "amax" || reduce == "amin")
     return scattered_extremum(x, axis, index, src, reduce == "amax", o.include_self);
@@ -192,7 +190,8 @@ Variable block_diag(const Variables& xs) {
   std::int64_t columns = 0;
   Variables blocks;
   for (const Variable& x : xs) {
-    check<ValueError>(x.ndim() <= 2, "block_diag", "an operand has the shape ", x.shape(), ", its rank must be at most 2");
+    check<ValueError>(x.ndim() <= 2, "block_diag", "an operand has the shape ", x.shape(),
+                      ", its rank must be at most 2");
     blocks.push_back(x.ndim() == 2 ? x : reshape(x, {1, x.size()}));
     columns += blocks.back().shape(1);
   }
@@ -229,7 +228,8 @@ Variables tensor_split(const Variable& x, const Sections& s, int dim) {
 namespace {
 
 Variables split_along(const char* op, const Variable& x, const Sections& s, int axis, int least_rank) {
-  check<ValueError>(x.ndim() >= least_rank, op, "x has the shape ", x.shape(), ", its rank must be at least ", least_rank);
+  check<ValueError>(x.ndim() >= least_rank, op, "x has the shape ", x.shape(), ", its rank must be at least ",
+                    least_rank);
   check<ValueError>(!s.is_count() || (s.count() > 0 && x.shape(axis) % s.count() == 0), op, "the length ",
                     x.shape(axis), " is no multiple of ", s.is_count() ? s.count() : 1);
   return tensor_split(x, s, axis);

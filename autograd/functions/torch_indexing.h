@@ -68,9 +68,7 @@ CATENA_EXPORT Variable diagonal_scatter(const Variable& x, const Variable& src, 
 // ---- axes ----
 inline Variable unsqueeze(const Variable& x, int dim) { return expand_dims(x, dim); }
 inline Variable permute(const Variable& x, const Dims& dims) { return transpose(x, dims); }
-template <std::same_as<int> I> Variable transpose(const Variable& x, I dim0, I dim1) {
-  return swapaxes(x, dim0, dim1);
-}
+template <std::same_as<int> I> Variable transpose(const Variable& x, I dim0, I dim1) { return swapaxes(x, dim0, dim1); }
 inline Variable movedim(const Variable& x, const Dims& source, const Dims& destination) {
   return moveaxis(x, source, destination);
 }
@@ -109,8 +107,8 @@ template <class... X> Variable block_diag(const Variable& x, const X&... more) r
   return block_diag(Variables{x, Variable(more)...});
 }
 // Splits as NumPy's array_split: into n parts whose lengths differ by 1 at most, or before the given positions; along
-// axis 1 (0 for vectors), 0 and 2. ValueError for fewer than 1 part and for ranks that are too small; hsplit, vsplit and
-// dsplit also unless a number of parts divides the length.
+// axis 1 (0 for vectors), 0 and 2. ValueError for fewer than 1 part and for ranks that are too small; hsplit, vsplit
+// and dsplit also unless a number of parts divides the length.
 CATENA_EXPORT Variables tensor_split(const Variable& x, const Sections& indices_or_sections, int dim = 0);
 CATENA_EXPORT Variables hsplit(const Variable& x, const Sections& indices_or_sections);
 CATENA_EXPORT Variables vsplit(const Variable& x, const Sections& indices_or_sections);

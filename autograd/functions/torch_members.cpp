@@ -54,17 +54,24 @@ CATENA_MEMBER(corrcoef)
 CATENA_MEMBER(trace)
 #undef CATENA_MEMBER
 Variable Variable::mT() const { return swapaxes(-2, -1); }
-#define CATENA_MEMBER(name)                                                                              \
-  Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); }          \
+#define CATENA_MEMBER(name)                                                                     \
+  Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); } \
   Variable Variable::name(double other) const { return name(internal::number_like(other, *this)); }
 CATENA_MEMBER(remainder)
-CATENA_MEMBER(fmod)
 CATENA_MEMBER(floor_divide)
-CATENA_MEMBER(maximum)
-CATENA_MEMBER(minimum)
 CATENA_MEMBER(fmax)
 CATENA_MEMBER(fmin)
 #undef CATENA_MEMBER
+// These broadcast, unlike the functions of two arguments.
+Variable Variable::fmod(const Variable& other) const {
+  const Variables same = broadcast({*this, other});
+  return autograd::fmod(same[0], same[1]);
+}
+Variable Variable::fmod(double other) const { return autograd::fmod(*this, other); }
+Variable Variable::maximum(const Variable& other) const { return autograd::maximum(Variables{*this, other}); }
+Variable Variable::maximum(double other) const { return maximum(internal::number_like(other, *this)); }
+Variable Variable::minimum(const Variable& other) const { return autograd::minimum(Variables{*this, other}); }
+Variable Variable::minimum(double other) const { return minimum(internal::number_like(other, *this)); }
 Variable Variable::clamp_min(const Variable& min) const { return autograd::clamp_min(*this, min); }
 Variable Variable::clamp_min(double min) const { return autograd::clamp_min(*this, min); }
 Variable Variable::clamp_max(const Variable& max) const { return autograd::clamp_max(*this, max); }

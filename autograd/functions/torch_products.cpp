@@ -118,8 +118,7 @@ Variable cholesky_inverse(const Variable& factor, const UpperOption& o) {
   return cholesky_solve(Variable(unit, {.requires_grad = false}), factor, o);
 }
 TriangularSolution triangular_solve(const Variable& b, const Variable& a, const TriangularSolveOptions& o) {
-  return {autograd::solve_triangular(
-              a, b, {.lower = !o.upper, .trans = o.transpose, .unit_diagonal = o.unitriangular}),
+  return {autograd::solve_triangular(a, b, {.lower = !o.upper, .trans = o.transpose, .unit_diagonal = o.unitriangular}),
           a.clone()};
 }
 

@@ -97,8 +97,7 @@ Variable converted_to(const Variable& x, const TensorOptions& o) {
 
 Variable normal(double mean, double std, const Shape& shape, const TensorOptions& o) {
   check<ValueError>(std >= 0, "normal", "the standard deviation is ", std, ", it must not be negative");
-  return internal::tensor_root(
-      random_normal(shape, mean, std, floating_dtype(o), default_generator(), o.device), o);
+  return internal::tensor_root(random_normal(shape, mean, std, floating_dtype(o), default_generator(), o.device), o);
 }
 Variable normal(const Variable& mean, const Variable& std) {
   const Shape shape = catena::broadcast_shapes("normal", mean.shape(), std.shape());
@@ -137,8 +136,9 @@ Variable multinomial(const Variable& weights, std::int64_t samples, const Multin
     const Array total = slice(sums, 1, n - 1, n);
     const Array v = uniform({rows, samples}, w.device()) * total;
     // The number of running sums that are not above v; the last one, and equal ones before it, do not count.
-    const Array below = apply(kernels::logical_and, {apply(kernels::less_equal, {expand_dims(sums, 1), expand_dims(v, 2)}),
-                                                     expand_dims(apply(kernels::less, {sums, total}), 1)});
+    const Array below =
+        apply(kernels::logical_and, {apply(kernels::less_equal, {expand_dims(sums, 1), expand_dims(v, 2)}),
+                                     expand_dims(apply(kernels::less, {sums, total}), 1)});
     at = sum(astype(below, Dtype::int64), 2);
   } else {
     // The first of an exponential race (Efraimidis and Spirakis 2006).

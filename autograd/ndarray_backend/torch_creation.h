@@ -63,21 +63,20 @@ inline void manual_seed(std::uint64_t seed) { autograd::seed(seed); }
     return internal::made(internal::Filling::filling, Shape{a, b, c, d}, options);                              \
   }
 // Uniform numbers in [0, 1), and normal ones of mean 0 and deviation 1: randn({2, 3}), randn({2, 3}, nd::float64).
-#define CATENA_RANDOM_TENSOR(name, filling)                                                              \
-  template <internal::TensorOptionsOrDtype O = TensorOptions>                                            \
-  Variable name(const Shape& shape, const O& options = {}) {                                             \
-    return internal::made(internal::Filling::filling, shape, internal::tensor_options(options));         \
-  }                                                                                                      \
+#define CATENA_RANDOM_TENSOR(name, filling)                                                      \
+  template <internal::TensorOptionsOrDtype O = TensorOptions>                                    \
+  Variable name(const Shape& shape, const O& options = {}) {                                     \
+    return internal::made(internal::Filling::filling, shape, internal::tensor_options(options)); \
+  }                                                                                              \
   CATENA_TENSOR_BY_LENGTHS(name, filling)
 CATENA_RANDOM_TENSOR(randn, normal)
 CATENA_RANDOM_TENSOR(rand, uniform)
 #undef CATENA_RANDOM_TENSOR
 // zeros({2, 3}, {.requires_grad = true}), zeros(2, 3)
-#define CATENA_FILLED_TENSOR(name)                                    \
-  template <std::same_as<TensorOptions> O = TensorOptions>            \
-  Variable name(const Shape& shape, const O& options) {               \
-    return internal::made(internal::Filling::name, shape, options);   \
-  }                                                                   \
+#define CATENA_FILLED_TENSOR(name)                                                                               \
+  template <std::same_as<TensorOptions> O = TensorOptions> Variable name(const Shape& shape, const O& options) { \
+    return internal::made(internal::Filling::name, shape, options);                                              \
+  }                                                                                                              \
   CATENA_TENSOR_BY_LENGTHS(name, name)
 CATENA_FILLED_TENSOR(empty)
 CATENA_FILLED_TENSOR(zeros)
@@ -90,11 +89,10 @@ Variable full(const Shape& shape, const Scalar& value, const O& options) {
 }
 
 // Of the shape, the dtype and the device of a variable unless others are given.
-#define CATENA_TENSOR_LIKE(name, filling)                                                  \
-  template <VariableLike V, internal::TensorOptionsOrDtype O = TensorOptions>              \
-  Variable name(const V& x, const O& options = {}) {                                       \
-    return internal::made_like(internal::Filling::filling, internal::operand(x),           \
-                               internal::tensor_options(options));                         \
+#define CATENA_TENSOR_LIKE(name, filling)                                                                            \
+  template <VariableLike V, internal::TensorOptionsOrDtype O = TensorOptions>                                        \
+  Variable name(const V& x, const O& options = {}) {                                                                 \
+    return internal::made_like(internal::Filling::filling, internal::operand(x), internal::tensor_options(options)); \
   }
 CATENA_TENSOR_LIKE(empty_like, empty)
 CATENA_TENSOR_LIKE(zeros_like, zeros)
@@ -131,8 +129,7 @@ inline Variable randint_like(const Variable& x, std::int64_t low, std::int64_t h
   return internal::random_integers(low, high, x.shape(), {.dtype = x.dtype(), .device = x.device()});
 }
 // The numbers from 0 to n - 1 in random order, int64.
-template <internal::TensorOptionsOrDtype O = TensorOptions>
-Variable randperm(std::int64_t n, const O& options = {}) {
+template <internal::TensorOptionsOrDtype O = TensorOptions> Variable randperm(std::int64_t n, const O& options = {}) {
   return internal::permutation(n, internal::tensor_options(options));
 }
 // Normal numbers: normal(0, 1, {2, 3}), or of means and deviations that broadcast, normal(mean, std). ValueError for a
@@ -181,8 +178,7 @@ Variable linspace(double start, double end, std::int64_t steps, const O& options
 // `base` to the powers linspace(start, end, steps).
 CATENA_EXPORT Variable logspace(double start, double end, std::int64_t steps, double base = 10,
                                 const TensorOptions& options = {});
-template <internal::TensorOptionsOrDtype O = TensorOptions>
-Variable eye(std::int64_t n, const O& options = {}) {
+template <internal::TensorOptionsOrDtype O = TensorOptions> Variable eye(std::int64_t n, const O& options = {}) {
   return internal::identity_matrix(n, n, internal::tensor_options(options));
 }
 template <std::integral M, internal::TensorOptionsOrDtype O = TensorOptions>
@@ -195,12 +191,14 @@ Variable eye(std::int64_t n, M m, const O& options = {}) {
 // lives as long as the variable, in C order.
 CATENA_EXPORT Variable from_numpy(const nd::Array& a);
 template <nd::Element E> Variable from_blob(E* data, const Shape& shape) {
-  return internal::from_memory(const_cast<std::remove_const_t<E>*>(data), shape, catena::dtype_of<std::remove_const_t<E>>);
+  return internal::from_memory(const_cast<std::remove_const_t<E>*>(data), shape,
+                               catena::dtype_of<std::remove_const_t<E>>);
 }
 // tensor(), but a variable and an array whose dtype and device are right are not copied.
 template <class T, internal::TensorOptionsOrDtype O = TensorOptions>
 Variable as_tensor(const T& values, const O& options = {}) {
-  if constexpr (VariableLike<T>) return internal::converted_to(internal::operand(values), internal::tensor_options(options));
+  if constexpr (VariableLike<T>)
+    return internal::converted_to(internal::operand(values), internal::tensor_options(options));
   else if constexpr (std::convertible_to<const T&, nd::Array> && !nd::Element<T>)
     return internal::converted_to(from_numpy(values), internal::tensor_options(options));
   else return tensor(values, options);
@@ -214,9 +212,9 @@ template <nd::Element E> Variable scalar_tensor(E number) { return tensor(static
 // ---- dtypes by libtorch's names ----
 inline constexpr Dtype kFloat16 = Dtype::float16, kHalf = kFloat16, kBFloat16 = Dtype::bfloat16,
                        kFloat32 = Dtype::float32, kFloat = kFloat32, kFloat64 = Dtype::float64, kDouble = kFloat64,
-                       kInt8 = Dtype::int8, kChar = kInt8, kUInt8 = Dtype::uint8, kByte = kUInt8,
-                       kInt16 = Dtype::int16, kShort = kInt16, kInt32 = Dtype::int32, kInt = kInt32,
-                       kInt64 = Dtype::int64, kLong = kInt64, kBool = Dtype::bool_;
+                       kInt8 = Dtype::int8, kChar = kInt8, kUInt8 = Dtype::uint8, kByte = kUInt8, kInt16 = Dtype::int16,
+                       kShort = kInt16, kInt32 = Dtype::int32, kInt = kInt32, kInt64 = Dtype::int64, kLong = kInt64,
+                       kBool = Dtype::bool_;
 
 // ---- default dtype ----
 // The dtype of the configuration of this thread, and its change until the end of the program or the next change.

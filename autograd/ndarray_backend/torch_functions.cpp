@@ -124,9 +124,9 @@ Variables unravel_index(const Variable& indices, const Shape& shape) {
 
 Variable unique(const Variable& x) { return constant(nd::unique(array_of(x))); }
 Unique unique(const Variable& x, const UniqueOptions& o) {
-  const nd::UniqueResult found = nd::unique(array_of(x), nd::UniqueOptions{.return_inverse = o.return_inverse,
-                                                                            .return_counts = o.return_counts,
-                                                                            .axis = o.dim});
+  const nd::UniqueResult found = nd::unique(
+      array_of(x),
+      nd::UniqueOptions{.return_inverse = o.return_inverse, .return_counts = o.return_counts, .axis = o.dim});
   Unique result{.output = constant(found.values)};
   if (o.return_inverse) result.inverse_indices = constant(found.inverse_indices);
   if (o.return_counts) result.counts = constant(found.counts);
@@ -136,8 +136,9 @@ Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
   check<ValueError>(!o.dim, "unique_consecutive", "an axis is not supported; the array is flattened");
   const nd::Array a = array_of(x).ravel();
   const std::int64_t n = a.size();
-  if (n == 0) return {constant(a), o.return_inverse ? constant(nd::zeros(x.shape(), nd::Dtype::int64)) : Variable(),
-                      o.return_counts ? constant(nd::zeros(0, nd::Dtype::int64)) : Variable()};
+  if (n == 0)
+    return {constant(a), o.return_inverse ? constant(nd::zeros(x.shape(), nd::Dtype::int64)) : Variable(),
+            o.return_counts ? constant(nd::zeros(0, nd::Dtype::int64)) : Variable()};
   nd::Array begins = nd::ones(n, nd::Dtype::bool_);
   if (n > 1) begins(nd::Slice(1, {})) = nd::not_equal(a(nd::Slice(1, {})), a(nd::Slice({}, n - 1)));
   const nd::Array places = nd::flatnonzero(begins);

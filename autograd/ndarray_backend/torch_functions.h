@@ -1,8 +1,8 @@
 // PyTorch's functions whose results have no gradient: tests of elements, logic, bits, sorted and distinct elements,
 // counts; exits to C++; parts of complex numbers; and switches of modes.
 //
-// Operands are variables, arrays and numbers. Results of bools are a Mask, an array that a condition reads if it has one
-// element; other results are variables that require no gradient.
+// Operands are variables, arrays and numbers. Results of bools are a Mask, an array that a condition reads if it has
+// one element; other results are variables that require no gradient.
 #pragma once
 
 #include <concepts>
@@ -50,9 +50,9 @@ template <class T> decltype(auto) compared_operand(const T& x) {
   else return x;
 }
 }  // namespace internal
-#define CATENA_COMPARISON(op, name)                                                                          \
-  template <TensorOperand A, TensorOperand B> Mask name(const A& x, const B& y) {                            \
-    return internal::compared_operand(x) op internal::compared_operand(y);                                   \
+#define CATENA_COMPARISON(op, name)                                               \
+  template <TensorOperand A, TensorOperand B> Mask name(const A& x, const B& y) { \
+    return internal::compared_operand(x) op internal::compared_operand(y);        \
   }
 CATENA_COMPARISON(==, eq)
 CATENA_COMPARISON(!=, ne)
@@ -124,10 +124,10 @@ CATENA_EXPORT Mask isin(const TensorArgument& elements, const TensorArgument& am
 CATENA_EXPORT Mask any(const Variable& x, const ExtremumOptions& o);
 CATENA_EXPORT Mask all(const Variable& x, const ExtremumOptions& o);
 CATENA_EXPORT Variable count_nonzero(const Variable& x, const ExtremumOptions& o);
-#define CATENA_COUNT(Result, name)                                                              \
-  inline Result name(const Variable& x) { return name(x, ExtremumOptions{}); }                  \
-  template <std::same_as<int> I> Result name(const Variable& x, I dim, bool keepdim = false) {  \
-    return name(x, ExtremumOptions{.dim = dim, .keepdim = keepdim});                            \
+#define CATENA_COUNT(Result, name)                                                             \
+  inline Result name(const Variable& x) { return name(x, ExtremumOptions{}); }                 \
+  template <std::same_as<int> I> Result name(const Variable& x, I dim, bool keepdim = false) { \
+    return name(x, ExtremumOptions{.dim = dim, .keepdim = keepdim});                           \
   }
 CATENA_COUNT(Mask, any)
 CATENA_COUNT(Mask, all)
@@ -244,9 +244,9 @@ inline bool is_grad_enabled() noexcept { return internal::modes().enable_backpro
 // ---- members of Variable ----
 namespace internal {
 template <class... A> struct TensorFunctions {
-#define CATENA_MEMBER(name)                                                               \
-  template <class... B> static auto name(const Variable& x, const B&... arguments) {      \
-    return autograd::name(x, arguments...);                                               \
+#define CATENA_MEMBER(name)                                                          \
+  template <class... B> static auto name(const Variable& x, const B&... arguments) { \
+    return autograd::name(x, arguments...);                                          \
   }
   CATENA_MEMBER(isnan)
   CATENA_MEMBER(isinf)
@@ -280,8 +280,7 @@ template <class... A> struct TensorFunctions {
     return tensor(values, TensorOptions{.dtype = x.dtype(), .device = x.device()});
   }
 };
-template <class X, class Y>
-Variable chosen_number(const Array& condition, X x, Y y) {
+template <class X, class Y> Variable chosen_number(const Array& condition, X x, Y y) {
   constexpr Dtype dtype = std::is_integral_v<X> && std::is_integral_v<Y> ? Dtype::int64 : Dtype::float32;
   return Variable(astype(autograd::where(Operand(condition), Operand(x), Operand(y)), dtype), {.requires_grad = false});
 }

@@ -60,19 +60,19 @@ template <class Derived> class InPlaceMembers {
   const Derived& self() const { return static_cast<const Derived&>(*this); }
 
  public:
-#define CATENA_IN_PLACE(name)                           \
+#define CATENA_IN_PLACE(name)                                    \
   template <class B = behind<>> const Derived& name##_() const { \
-    B::name(B::target(self(), #name "_"));              \
-    return self();                                      \
+    B::name(B::target(self(), #name "_"));                       \
+    return self();                                               \
   }
   CATENA_IN_PLACE_FUNCTIONS(CATENA_IN_PLACE)
 #undef CATENA_IN_PLACE
-#define CATENA_IN_PLACE(name)                                        \
-  template <class T> const Derived& name##_(const T& other) const {  \
-    using B = behind<T>;                                             \
-    const auto& given = B::operand(other, #name "_");                \
-    B::name(B::target(self(), #name "_"), given);                    \
-    return self();                                                   \
+#define CATENA_IN_PLACE(name)                                       \
+  template <class T> const Derived& name##_(const T& other) const { \
+    using B = behind<T>;                                            \
+    const auto& given = B::operand(other, #name "_");               \
+    B::name(B::target(self(), #name "_"), given);                   \
+    return self();                                                  \
   }
   CATENA_IN_PLACE_OPERATIONS(CATENA_IN_PLACE)
 #undef CATENA_IN_PLACE

@@ -166,8 +166,7 @@ void InPlace::clamp(const Array& to, const catena::ClampRange& range) {
 void InPlace::masked_fill(const Array& to, const Given& mask, const Given& value) {
   check<TypeError>(mask.is_array() && mask.array().dtype() == Dtype::bool_, "masked_fill_",
                    "the mask must be an array of bools");
-  check<ValueError>(!value.is_array() || value.array().size() == 1, "masked_fill_",
-                    "the value must have one element");
+  check<ValueError>(!value.is_array() || value.array().size() == 1, "masked_fill_", "the value must have one element");
   const Given number = value.is_array() ? Given(value.array().item()) : value;
   assign("masked_fill_", to, nd::where(mask, number, to));
 }
