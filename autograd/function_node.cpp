@@ -112,7 +112,10 @@ GraphMode graph_mode_of(std::span<const Variable> inputs) {
   }
   if (on && off) [[unlikely]]
     aggregate_flags(std::initializer_list<Flag>{ON, OFF});
-  return {on ? ON : off ? OFF : AUTO, wanted, !on && wanted && (off || modes().enable_backprop)};
+  const bool graph = !on && wanted && (off || modes().enable_backprop);
+  // A result without a graph needs no gradient: none could pass through it. A volatile result keeps the property, which
+  // its flag outweighs.
+  return {on ? ON : off ? OFF : AUTO, wanted && (on || graph), graph};
 }
 
 }  // namespace internal
