@@ -13,9 +13,6 @@
 #include <vector>
 
 #include <catena/autograd/flag.h>
-#include <catena/autograd/functions/math.h>
-#include <catena/autograd/functions/torch_indexing.h>
-#include <catena/autograd/functions/torch_statistics.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/operators.h>
@@ -145,8 +142,9 @@ CATENA_EXPORT Variables nonzero(const Variable& x, const NonzeroOptions& o);  //
 inline Variable argwhere(const Variable& x) { return nonzero(x); }
 inline Variables where(const Variable& condition) { return nonzero(condition, NonzeroOptions{true}); }
 // where(x > 0, 1.0, 0.0): numbers alone; float32, or int64 for two integers.
-template <ConditionLike C, class X, class Y>
-requires(std::is_arithmetic_v<X>&& std::is_arithmetic_v<Y>) Variable where(const C& condition, X x, Y y);
+template <class C, class X, class Y>
+requires((VariableLike<C> || ArrayLike<C>)&&std::is_arithmetic_v<X>&& std::is_arithmetic_v<Y>) Variable
+    where(const C& condition, X x, Y y);
 struct SearchOptions {
   bool right = false;  // behind equal elements
 };
@@ -285,8 +283,9 @@ template <class X, class Y> Variable chosen_number(const Array& condition, X x, 
   return Variable(astype(autograd::where(Operand(condition), Operand(x), Operand(y)), dtype), {.requires_grad = false});
 }
 }  // namespace internal
-template <ConditionLike C, class X, class Y>
-requires(std::is_arithmetic_v<X>&& std::is_arithmetic_v<Y>) Variable where(const C& condition, X x, Y y) {
+template <class C, class X, class Y>
+requires((VariableLike<C> || ArrayLike<C>)&&std::is_arithmetic_v<X>&& std::is_arithmetic_v<Y>) Variable
+    where(const C& condition, X x, Y y) {
   if constexpr (VariableLike<C>) return internal::chosen_number(internal::operand(condition).data(), x, y);
   else return internal::chosen_number(Array(condition), x, y);
 }
