@@ -210,6 +210,12 @@ static Dtype dtype_of(const AutocastOptions& o) {
                                     "\"; it must be \"cpu\" or \"cuda\"");
   return o.dtype.value_or(o.device_type == "cuda" ? Dtype::float16 : Dtype::bfloat16);
 }
+AutocastOptions AutocastOptions::with(std::string_view type) const {
+  catena::check<catena::ValueError>(device_type.empty(), "autocast", "the device type is given twice");
+  AutocastOptions o = *this;
+  o.device_type = type;
+  return o;
+}
 AutocastScope::AutocastScope(const AutocastOptions& o) : AutocastScope(dtype_of(o), o.enabled) {}
 
 AutocastScope::~AutocastScope() { internal::modes().autocast = before_; }

@@ -41,6 +41,7 @@ struct AutocastOptions {
   std::string_view device_type = {};
   std::optional<Dtype> dtype = {};  // default: float16 for "cuda", else bfloat16
   bool enabled = true;
+  CATENA_EXPORT AutocastOptions with(std::string_view type) const;  // ValueError if there is a device type
 };
 
 // The base of autocast.
@@ -58,7 +59,8 @@ class CATENA_EXPORT AutocastScope {
 };
 
 // Written as a call, const auto scope = autocast(nd::bfloat16), or as an object: autocast guard(nd::bfloat16). With
-// PyTorch's arguments: autocast guard("cuda", nd::bfloat16), autocast guard({.dtype = nd::bfloat16}).
+// PyTorch's arguments: autocast guard("cuda", nd::bfloat16), autocast guard({.dtype = nd::bfloat16}), autocast
+// guard("cpu", {.dtype = nd::bfloat16}).
 // enabled = false: no conversions in this scope, within another one. ValueError unless dtype is float16 or bfloat16.
 struct [[nodiscard]] autocast : AutocastScope {
   explicit autocast(Dtype dtype = Dtype::bfloat16, bool enabled = true) : AutocastScope(dtype, enabled) {}
@@ -66,6 +68,9 @@ struct [[nodiscard]] autocast : AutocastScope {
       : AutocastScope(AutocastOptions{device_type, dtype, enabled}) {}
   template <std::same_as<AutocastOptions> O = AutocastOptions>
   explicit autocast(const O& options) : AutocastScope(options) {}
+  // ValueError if the options name a device type, too.
+  template <std::same_as<AutocastOptions> O = AutocastOptions>
+  autocast(std::string_view device_type, const O& options) : AutocastScope(options.with(device_type)) {}
 };
 using Autocast = autocast;
 // Returns the 16-bit dtype of the innermost scope of this thread; nothing outside of scopes.

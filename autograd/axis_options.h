@@ -99,5 +99,9 @@ struct TopKOptions {
 struct FlattenOptions {
   int start_dim = 0, end_dim = -1;
 };
+// Factors of the terms of addmm and its relatives: beta x + alpha a b.
+struct BetaAlphaOptions {
+  double beta = 1, alpha = 1;
+};
 
 }  // namespace autograd

@@ -113,8 +113,9 @@ GraphMode graph_mode_of(std::span<const Variable> inputs) {
   if (on && off) [[unlikely]]
     aggregate_flags(std::initializer_list<Flag>{ON, OFF});
   const bool graph = !on && wanted && (off || modes().enable_backprop);
-  // In no_backprop_mode, a result is a root that needs no gradient, as in PyTorch.
-  return {on ? ON : off ? OFF : AUTO, wanted && (graph || on), graph};
+  // A result without a graph needs no gradient: none could pass through it. A volatile result keeps the property, which
+  // its flag outweighs.
+  return {on ? ON : off ? OFF : AUTO, wanted && (on || graph), graph};
 }
 
 }  // namespace internal

@@ -15,6 +15,11 @@ using catena::_;
 using catena::ellipsis;
 using catena::newaxis;
 using catena::Slice;
+#ifndef None  // a macro of X11
+using catena::None;
+#endif
+// Python's name of ellipsis: x(Ellipsis, 0).
+inline constexpr catena::Ellipsis Ellipsis{};
 
 // One item of an index: an item of basic indexing, or integers as an array, a vector of any integer type or a list.
 class CATENA_EXPORT IndexItem {
@@ -22,6 +27,13 @@ class CATENA_EXPORT IndexItem {
   template <std::convertible_to<catena::Key> T> IndexItem(const T& key) : key_(key) {}
   IndexItem(const Array& integers) : key_(0), array_(integers) {}
   template <ForeignArray T> IndexItem(const T& integers) : IndexItem(Array(integers)) {}
+  // A variable of integers or bools: x[index], x[x > 0].
+  template <class V>
+  requires requires(const V& v) {
+    { v.data() } -> std::same_as<const Array&>;
+  }
+  IndexItem(const V& variable) : IndexItem(variable.data()) {}
+  IndexItem(const char* dots);  // "..." is ellipsis; ValueError for other texts
   IndexItem(const std::vector<std::int64_t>& integers);
   template <class I>
   IndexItem(const std::vector<I>& integers) requires(catena::is_index<I>)

@@ -28,6 +28,8 @@
 #include <catena/autograd/flag.h>
 #include <catena/autograd/grad_hook.h>
 #include <catena/autograd/index_item.h>
+#include <catena/kernels/base/arguments.h>
+#include <catena/kernels/base/in_place_members.h>
 
 namespace autograd {
 
@@ -40,6 +42,10 @@ struct ask_optimizer;
 struct call_requires_grad_ {
   call_requires_grad_(bool);
 };
+// The functions of torch_functions.h that are members, for calls with arguments of these types.
+template <class... A> struct TensorFunctions;
+// The quotient as it is, or rounded: "trunc" or "floor".
+CATENA_EXPORT Variable rounded_quotient(const Variable& quotient, std::string_view mode);
 }  // namespace internal
 
 // An array of the framework or of an array library that is linked.
@@ -73,7 +79,7 @@ class Mask;
 class Bound;
 struct ClampOptions;
 
-class CATENA_EXPORT Variable {
+class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
  public:
   Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
   // Makes a root: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
@@ -337,6 +343,7 @@ class CATENA_EXPORT Variable {
 #include <catena/autograd/comparisons.inc>
 #undef CATENA_COMPARISON
   Mask eq(const Variable& other) const;
+#include <catena/autograd/torch_members.inc>
 
  protected:
   // A root whose data is set later, with volatile AUTO (a parameter of unknown shape). Until set_data, data() is a null
@@ -347,6 +354,7 @@ class CATENA_EXPORT Variable {
 
  private:
   friend struct internal::Access;
+  friend struct catena::in_place_of<Variable>;
 #define CATENA_REDUCTION_RULE(name, ...) Variable name##_over(const Axes& axes, bool keepdims) const;
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE
@@ -354,6 +362,10 @@ class CATENA_EXPORT Variable {
   const Array& present() const;
   GradHook add_hook(GradHook::Function hook) const;
   Variable item_at(const std::vector<IndexItem>& items) const;
+  // The arrays of members such as add_, of the variable that is written and of its operands. RuntimeError if a graph
+  // would have to know of the change.
+  const Array& writable(std::string_view op) const;
+  const Array& read_by(std::string_view op) const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
   void set_options(const VariableOptions& options);  // to be called for a new variable only

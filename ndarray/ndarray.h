@@ -35,6 +35,7 @@
 #include <catena/ndarray/routines/grids.h>
 #include <catena/ndarray/routines/histogram.h>
 #include <catena/ndarray/routines/images.h>
+#include <catena/ndarray/routines/in_place.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/io.h>
 #include <catena/ndarray/routines/joining.h>

@@ -15,6 +15,7 @@
 #include <catena/kernels/base/array_header.h>
 #include <catena/kernels/base/array_members.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/in_place_members.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/call.h>
 
@@ -47,7 +48,9 @@ concept ForeignArray = requires(const T& t) {
 // nd::Array, with the same behaviour, and converts to and from it. Two differences remain: `if (a)` tests for null, and
 // members of these names do not check for null.
 // Thread safety: handles may be copied and destroyed on any thread; the caller synchronises access to elements.
-class CATENA_EXPORT Array : public catena::HeaderRef, public catena::ArrayMembers<Array> {
+class CATENA_EXPORT Array : public catena::HeaderRef,
+                            public catena::ArrayMembers<Array>,
+                            public catena::InPlaceMembers<Array> {
  public:
   using catena::ArrayMembers<Array>::shape, catena::ArrayMembers<Array>::size;
 

@@ -18,6 +18,22 @@ const Variable& Variable::requires_grad_(bool requires_grad) const {
   Variable(*this).set_requires_grad(requires_grad);
   return *this;
 }
+const Array& Variable::writable(std::string_view op) const {
+  const Array& a = present();
+  const bool is_free = !internal::modes().enable_backprop || volatile_flag() == ON || (!creator() && !requires_grad());
+  catena::check<catena::RuntimeError>(is_free, op,
+                                      "the variable needs a gradient, and graphs keep its array; assign a "
+                                      "new variable, as in x = x + y, or call x.",
+                                      op, "(y) within autograd::no_grad");
+  return a;
+}
+const Array& Variable::read_by(std::string_view op) const {
+  catena::check<catena::RuntimeError>(!internal::modes().enable_backprop || !requires_grad(), op,
+                                      "an operand needs a gradient, which a change in place would not give it; assign "
+                                      "a new variable, as in x = x + y, or call x.",
+                                      op, "(y) with y.detach() or within autograd::no_grad");
+  return present();
+}
 Variable Variable::detach() const { return Variable(data(), {.requires_grad = false}); }
 Variable Variable::clone() const { return copy(*this, device()); }
 Variable Variable::to(Device to) const { return to == device() ? *this : copy(*this, to); }
@@ -157,7 +173,7 @@ Variable Variable::expand(const Shape& shape) const {
                                       " stands for that of an axis of x, whose shape is ", present().shape());
     to[k] = present().shape(k - added);
   }
-  return broadcast_to(*this, to);
+  return autograd::broadcast_to(*this, to);
 }
 Variable Variable::tile(const Dims& reps) const { return autograd::tile(*this, reps); }
 Variable Variable::repeat_interleave(std::int64_t repeats, std::optional<int> axis) const {

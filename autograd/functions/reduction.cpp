@@ -242,7 +242,7 @@ class SumTo final : public FunctionNode {
 }  // namespace
 
 #define CATENA_REDUCTION_RULE(name, label, computed_by, dtypes, reads, rule)             \
-  Variable name(const Variable& x, const Axes& axes, bool keepdims) {                    \
+  static Variable name##_by_rule(const Variable& of, const Axes& axes, bool keepdims) {  \
     static constexpr ReductionRule kRule = {#name,                                       \
                                             label,                                       \
                                             computed_by,                                 \
@@ -252,10 +252,10 @@ class SumTo final : public FunctionNode {
                                               const auto& [x, y, gy, count, spread] = v; \
                                               return rule;                               \
                                             }};                                          \
-    return apply_node<ReductionByRule>({x}, kRule, axes, keepdims)[0];                   \
+    return apply_node<ReductionByRule>({of}, kRule, axes, keepdims)[0];                  \
   }                                                                                      \
   Variable Variable::name##_over(const Axes& axes, bool keepdims) const {                \
-    return autograd::name(*this, axes, keepdims);                                        \
+    return name##_by_rule(*this, axes, keepdims);                                        \
   }
 #include <catena/autograd/reductions.inc>
 #undef CATENA_REDUCTION_RULE

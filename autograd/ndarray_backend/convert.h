@@ -20,6 +20,7 @@
 #include <catena/kernels/base/retained.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/routines/in_place.h>
 
 namespace autograd {
 
@@ -57,6 +58,9 @@ requires(catena::is_selection<P>) struct foreign_array<P> {
 
 template <> struct catena::array_behind<autograd::Array> : nd::internal::ArrayBehind {
   static nd::Array get(const autograd::Array& a) { return a; }
+};
+template <> struct catena::in_place_of<autograd::Array> : nd::internal::InPlace {
+  static nd::Array target(const autograd::Array& a, std::string_view) { return a; }
 };
 
 namespace autograd {

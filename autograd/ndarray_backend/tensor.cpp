@@ -15,23 +15,25 @@ void check_dtype(Dtype dtype, const TensorOptions& options) {
       !options.requires_grad || catena::is_floating(dtype) || catena::is_complex_dtype(dtype), "tensor",
       "requires_grad needs a floating or complex dtype, but the dtype is ", catena::name_of(dtype));
 }
-Variable root(const Array& a, const TensorOptions& options) {
+
+}  // namespace
+
+Variable tensor_root(const Array& a, const TensorOptions& options) {
+  check_dtype(a.dtype(), options);
   const Array there = options.device ? to_device(a, *options.device) : a;
   return Variable(there, {.requires_grad = options.requires_grad});
 }
 
-}  // namespace
-
 Variable tensor_of(const nd::Values& values, const TensorOptions& options) {
   const std::optional<Dtype> dtype = dtype_for(options, values.in_braces(), values.dtype());
   check_dtype(dtype.value_or(values.dtype()), options);
-  return root(nd::array(values, {.dtype = dtype}), options);
+  return tensor_root(nd::array(values, {.dtype = dtype}), options);
 }
 
 Variable tensor_of(const nd::Array& a, bool is_number, const TensorOptions& options) {
   const std::optional<Dtype> dtype = dtype_for(options, is_number, a.dtype());
   check_dtype(dtype.value_or(a.dtype()), options);
-  return root(nd::array(a, {.dtype = dtype}), options);
+  return tensor_root(nd::array(a, {.dtype = dtype}), options);
 }
 
 }  // namespace autograd::internal

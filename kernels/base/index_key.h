@@ -54,6 +54,17 @@ inline constexpr Ellipsis ellipsis{};  // full slices for all remaining axes
 inline constexpr NewAxis newaxis{};    // inserts an axis of length 1
 inline constexpr Slice _{};            // a full slice: a(_, 0) is column 0
 
+// The type of None.
+struct NoneType : NewAxis {
+  template <class T> constexpr operator std::optional<T>() const { return {}; }
+  operator Axes() const { return {}; }
+};
+#ifndef None  // a macro of X11
+// Python's None: a new axis among keys, and an absent bound, axis or other option elsewhere: a(None, 0),
+// Slice(-3, None), a.sum(None).
+inline constexpr NoneType None{};
+#endif
+
 // A view: shape, strides, and the byte offset from the first element of the source to the first element of the view.
 struct ViewSpec {
   ViewSpec() noexcept {}  // an aggregate would be cleared first, with the lengths that are not used

@@ -31,6 +31,7 @@
 
 #include <catena/kernels/base/array_members.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/in_place_members.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
@@ -87,7 +88,7 @@ inline constexpr bool advanced_keys = (... || catena::is_index_array<K>)&&(...&&
 }  // namespace internal
 
 // ---- the array ----------------------------------------------------------------------------------
-class CATENA_EXPORT Array : public catena::HeaderRef {
+class CATENA_EXPORT Array : public catena::HeaderRef, public catena::InPlaceMembers<Array> {
  public:
   Array() noexcept = default;
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}  // takes over one reference

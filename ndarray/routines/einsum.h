@@ -94,7 +94,7 @@ class EinsumAxes {
     template <std::integral I>
     requires(!std::same_as<I, bool>) Axis(I number)
     noexcept : label(number < 0 ? -2 : static_cast<int>(number)) {}
-    Axis(Ellipsis) noexcept : label(-1) {}
+    Axis(catena::Ellipsis) noexcept : label(-1) {}
   };
   EinsumAxes(std::initializer_list<Axis> axes) {
     for (const Axis& axis : axes) labels_.push_back(axis.label);

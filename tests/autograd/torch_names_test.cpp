@@ -42,6 +42,21 @@ BOOST_AUTO_TEST_CASE(scopes_without_a_graph) {
   BOOST_TEST(((x * x).creator() != nullptr));
 }
 
+// A result without a graph needs no gradient, so that nothing is computed for it later.
+BOOST_AUTO_TEST_CASE(results_without_a_graph_need_no_gradient) {
+  const Variable x = numbers();
+  Variable y;
+  {
+    const no_grad scope;
+    y = exp(x * 2);
+    BOOST_TEST(!y.requires_grad());
+  }
+  BOOST_TEST(((y * 3).creator() == nullptr));
+  BOOST_TEST((y * x).requires_grad());
+  BOOST_TEST((x * 2).requires_grad());
+  BOOST_TEST((x * 2).detach().requires_grad() == false);
+}
+
 BOOST_AUTO_TEST_CASE(autocast_as_an_object) {
   {
     const Autocast guard(Dtype::float16);

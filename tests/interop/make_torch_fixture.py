@@ -65,7 +65,7 @@ class Writer:
 
     @staticmethod
     def result(tensor, dtype):
-        array = tensor.detach().numpy()
+        array = tensor.numpy(force=True)
         return array.astype(dtype) if array.dtype.kind == 'f' else array
 
     def stored(self, key, array):

@@ -15,6 +15,10 @@ using catena::check;
 using catena::IndexError;
 using catena::Key;
 
+IndexItem::IndexItem(const char* dots) : key_(ellipsis) {
+  check<catena::ValueError>(std::string_view(dots) == "...", "index", "a text among the keys is \"", dots,
+                            "\"; it must be \"...\"");
+}
 IndexItem::IndexItem(const std::vector<std::int64_t>& integers)
     : key_(0), array_(autograd::array(integers, {std::int64_t(integers.size())})) {}
 

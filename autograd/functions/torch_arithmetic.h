@@ -1,0 +1,140 @@
+// Elementwise functions with PyTorch's names and options. Two operands broadcast; one of them may be a number or an
+// array, which is converted to the dtype of the other and gets no gradient, as in the operators (operators.h).
+#pragma once
+
+#include <concepts>
+#include <optional>
+#include <string_view>
+
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/special.h>
+
+namespace autograd {
+
+using catena::AlphaOption;
+using catena::RoundingOption;
+using catena::ValueOption;
+
+namespace internal {
+// A number as a root of rank 0 in the dtype of x.
+template <class E> Variable number_like(E number, const Variable& x) { return branch(Constant(number), x); }
+}  // namespace internal
+
+// ---- arithmetic: x + alpha y, x - alpha y, x y, x / y ----
+// The quotient may be rounded: div(x, y, {.rounding_mode = "floor"}); ValueError for other modes. Floating
+// (InvalidType) but for sums, differences and products with a number.
+template <class A, class B>
+concept SumOperands = VariableOperands<A, B> && !(VariableLike<A> && VariableLike<B>);
+template <class A, class B> Variable add(const A& x, const B& y) requires SumOperands<A, B> { return x + y; }
+template <class A, class B> Variable add(const A& x, const B& y, const AlphaOption& o) requires VariableOperands<A, B> {
+  return x + y * o.alpha;
+}
+template <class A, class B>
+Variable sub(const A& x, const B& y, const AlphaOption& o = {}) requires VariableOperands<A, B> {
+  if (o.alpha == Scalar(1)) return x - y;
+  return x - y * o.alpha;
+}
+template <class A, class B>
+Variable subtract(const A& x, const B& y, const AlphaOption& o = {}) requires VariableOperands<A, B> {
+  return sub(x, y, o);
+}
+template <class A, class B> Variable rsub(const A& x, const B& y) requires VariableOperands<A, B> { return y - x; }
+template <class A, class B> Variable mul(const A& x, const B& y) requires VariableOperands<A, B> { return x * y; }
+template <class A, class B> Variable multiply(const A& x, const B& y) requires VariableOperands<A, B> { return x * y; }
+template <class A, class B>
+Variable div(const A& x, const B& y, const RoundingOption& o = {}) requires VariableOperands<A, B> {
+  return internal::rounded_quotient(x / y, o.rounding_mode);
+}
+template <class A, class B>
+Variable divide(const A& x, const B& y, const RoundingOption& o = {}) requires VariableOperands<A, B> {
+  return div(x, y, o);
+}
+template <class A, class B> Variable true_divide(const A& x, const B& y) requires VariableOperands<A, B> {
+  return x / y;
+}
+
+#define CATENA_TENSOR_BINARY(name)                                          \
+  CATENA_EXPORT Variable name(const Variable& x, const Variable& y);        \
+  template <class E>                                                        \
+  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x, E y) { \
+    return name(x, internal::number_like(y, x));                            \
+  }                                                                         \
+  template <class E>                                                        \
+  requires(std::is_arithmetic_v<E>) Variable name(E x, const Variable& y) { \
+    return name(internal::number_like(x, y), y);                            \
+  }
+// Of any dtype, integers too, and then without a gradient: the remainder with the sign of the divisor, and the quotient
+// rounded toward -inf, whose derivative is 0.
+CATENA_TENSOR_BINARY(remainder)
+CATENA_TENSOR_BINARY(floor_divide)
+// The greater and the smaller element; NaN only if both are NaN. Of equal elements the first has the gradient.
+CATENA_TENSOR_BINARY(fmax)
+CATENA_TENSOR_BINARY(fmin)
+// The magnitude of x with the sign of y.
+CATENA_TENSOR_BINARY(copysign)
+#undef CATENA_TENSOR_BINARY
+template <class E>
+requires(std::is_arithmetic_v<E>) Variable fmod(const Variable& x, E y) {
+  return fmod(x, broadcast_to(internal::number_like(y, x), x.shape()));
+}
+inline Variable atan2(const Variable& y, const Variable& x) { return arctan2(y, x); }
+// pow in float64
+template <class B> Variable float_power(const Variable& x, const B& exponent) {
+  const Variable wide = cast(x, Dtype::float64);
+  if constexpr (std::derived_from<B, Variable>) return pow(wide, cast(exponent, Dtype::float64));
+  else return pow(wide, exponent);
+}
+
+// start + weight (end - start); the weight is a number or a Variable.
+CATENA_EXPORT Variable lerp(const Variable& start, const Variable& end, const Variable& weight);
+CATENA_EXPORT Variable lerp(const Variable& start, const Variable& end, double weight);
+// x + value a b and x + value a / b
+CATENA_EXPORT Variable addcmul(const Variable& x, const Variable& a, const Variable& b, const ValueOption& o = {});
+CATENA_EXPORT Variable addcdiv(const Variable& x, const Variable& a, const Variable& b, const ValueOption& o = {});
+
+// ---- functions of one argument ----
+inline Variable neg(const Variable& x) { return -x; }
+inline Variable negative(const Variable& x) { return -x; }
+inline Variable positive(const Variable& x) { return x; }
+CATENA_EXPORT Variable reciprocal(const Variable& x);  // 1 / x
+inline Variable sgn(const Variable& x) { return sign(x); }
+inline Variable trunc(const Variable& x) { return fix(x); }
+CATENA_EXPORT Variable frac(const Variable& x);  // x - trunc(x)
+inline Variable acos(const Variable& x) { return arccos(x); }
+inline Variable asin(const Variable& x) { return arcsin(x); }
+inline Variable atan(const Variable& x) { return arctan(x); }
+inline Variable acosh(const Variable& x) { return arccosh(x); }
+inline Variable asinh(const Variable& x) { return arcsinh(x); }
+inline Variable atanh(const Variable& x) { return arctanh(x); }
+CATENA_EXPORT Variable deg2rad(const Variable& x);  // degrees to radians
+CATENA_EXPORT Variable rad2deg(const Variable& x);
+// Rounded to a number of decimals after the point, ties to even; derivative 0.
+struct RoundOption {
+  int decimals = 0;
+};
+CATENA_EXPORT Variable round(const Variable& x, const RoundOption& o);
+// log(x / (1 - x)) of x clamped to [eps, 1 - eps].
+CATENA_EXPORT Variable logit(const Variable& x, double eps);
+
+// clamp(x, 0, 1), clamp(x, {.min = 0}): clip of functions/math.h.
+template <class B = Bound>
+Variable clamp(const Variable& x, const std::type_identity_t<B>& min, const std::type_identity_t<B>& max = {}) {
+  return clip(x, min, max);
+}
+inline Variable clamp(const Variable& x, const ClampOptions& o) { return clip(x, o.min, o.max); }
+inline Variable clip(const Variable& x, const ClampOptions& o) { return clip(x, o.min, o.max); }
+inline Variable clamp_min(const Variable& x, const Bound& min) { return clip(x, min, {}); }
+inline Variable clamp_max(const Variable& x, const Bound& max) { return clip(x, {}, max); }
+
+struct NanToNumOptions {
+  std::optional<double> nan = {};     // default: 0
+  std::optional<double> posinf = {};  // default: the greatest finite number of the dtype
+  std::optional<double> neginf = {};  // default: the least one
+};
+// x with other numbers in the places of NaN and infinities, which get no gradient. Floating (InvalidType).
+CATENA_EXPORT Variable nan_to_num(const Variable& x, const NanToNumOptions& o = {});
+inline Variable nan_to_num(const Variable& x, double nan) { return nan_to_num(x, NanToNumOptions{.nan = nan}); }
+
+}  // namespace autograd

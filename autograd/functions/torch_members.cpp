@@ -1,0 +1,180 @@
+// The functions with PyTorch's names as members of Variable.
+#include <catena/autograd/array.h>
+#include <catena/autograd/functions/extrema.h>
+#include <catena/autograd/functions/torch_arithmetic.h>
+#include <catena/autograd/functions/torch_indexing.h>
+#include <catena/autograd/functions/torch_products.h>
+#include <catena/autograd/functions/torch_statistics.h>
+
+namespace autograd {
+
+std::int64_t Variable::stride(int axis) const {
+  return present().strides()[catena::normalize_axis("stride", axis, ndim())] / element_size();
+}
+const Variable& Variable::detach_() const {
+  unchain();
+  Variable(*this).set_requires_grad(false);
+  return *this;
+}
+
+#define CATENA_MEMBER(name) \
+  Variable Variable::name() const { return autograd::name(*this); }
+CATENA_MEMBER(neg)
+CATENA_MEMBER(negative)
+CATENA_MEMBER(absolute)
+CATENA_MEMBER(reciprocal)
+CATENA_MEMBER(exp2)
+CATENA_MEMBER(acos)
+CATENA_MEMBER(asin)
+CATENA_MEMBER(atan)
+CATENA_MEMBER(acosh)
+CATENA_MEMBER(asinh)
+CATENA_MEMBER(atanh)
+CATENA_MEMBER(erf)
+CATENA_MEMBER(erfc)
+CATENA_MEMBER(erfinv)
+CATENA_MEMBER(lgamma)
+CATENA_MEMBER(digamma)
+CATENA_MEMBER(sinc)
+CATENA_MEMBER(sgn)
+CATENA_MEMBER(trunc)
+CATENA_MEMBER(frac)
+CATENA_MEMBER(deg2rad)
+CATENA_MEMBER(rad2deg)
+CATENA_MEMBER(nan_to_num)
+CATENA_MEMBER(det)
+CATENA_MEMBER(logdet)
+CATENA_MEMBER(inverse)
+CATENA_MEMBER(diff)
+CATENA_MEMBER(median)
+CATENA_MEMBER(nansum)
+CATENA_MEMBER(nanmean)
+CATENA_MEMBER(cov)
+CATENA_MEMBER(corrcoef)
+CATENA_MEMBER(trace)
+#undef CATENA_MEMBER
+Variable Variable::mT() const { return swapaxes(-2, -1); }
+#define CATENA_MEMBER(name)                                                                     \
+  Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); } \
+  Variable Variable::name(double other) const { return name(internal::number_like(other, *this)); }
+CATENA_MEMBER(remainder)
+CATENA_MEMBER(floor_divide)
+CATENA_MEMBER(fmax)
+CATENA_MEMBER(fmin)
+#undef CATENA_MEMBER
+// These broadcast, unlike the functions of two arguments.
+Variable Variable::fmod(const Variable& other) const {
+  const Variables same = broadcast({*this, other});
+  return autograd::fmod(same[0], same[1]);
+}
+Variable Variable::fmod(double other) const { return autograd::fmod(*this, other); }
+Variable Variable::maximum(const Variable& other) const { return autograd::maximum(Variables{*this, other}); }
+Variable Variable::maximum(double other) const { return maximum(internal::number_like(other, *this)); }
+Variable Variable::minimum(const Variable& other) const { return autograd::minimum(Variables{*this, other}); }
+Variable Variable::minimum(double other) const { return minimum(internal::number_like(other, *this)); }
+Variable Variable::clamp_min(const Variable& min) const { return autograd::clamp_min(*this, min); }
+Variable Variable::clamp_min(double min) const { return autograd::clamp_min(*this, min); }
+Variable Variable::clamp_max(const Variable& max) const { return autograd::clamp_max(*this, max); }
+Variable Variable::clamp_max(double max) const { return autograd::clamp_max(*this, max); }
+Variable Variable::atan2(const Variable& other) const { return arctan2(*this, other); }
+Variable Variable::lerp(const Variable& end, const Variable& weight) const {
+  return autograd::lerp(*this, end, weight);
+}
+Variable Variable::lerp(const Variable& end, double weight) const { return autograd::lerp(*this, end, weight); }
+Variable Variable::addcmul(const Variable& x, const Variable& y, const ValueOption& o) const {
+  return autograd::addcmul(*this, x, y, o);
+}
+Variable Variable::addcdiv(const Variable& x, const Variable& y, const ValueOption& o) const {
+  return autograd::addcdiv(*this, x, y, o);
+}
+
+Variable Variable::bmm(const Variable& other) const { return autograd::bmm(*this, other); }
+Variable Variable::mv(const Variable& vector) const { return autograd::mv(*this, vector); }
+Variable Variable::outer(const Variable& other) const { return autograd::outer(*this, other); }
+Variable Variable::inner(const Variable& other) const { return autograd::inner(*this, other); }
+Variable Variable::addmm(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {
+  return autograd::addmm(*this, a, b, o);
+}
+Variable Variable::addmv(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {
+  return autograd::addmv(*this, a, b, o);
+}
+Variable Variable::baddbmm(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {
+  return autograd::baddbmm(*this, a, b, o);
+}
+Variable Variable::cross(const Variable& other, std::optional<int> dim) const {
+  return autograd::cross(*this, other, dim);
+}
+Variable Variable::dist(const Variable& other, double p) const { return autograd::dist(*this, other, p); }
+Variable Variable::matrix_power(std::int64_t n) const { return autograd::matrix_power(*this, n); }
+
+Sorted Variable::median(int dim, bool keepdim) const { return autograd::median(*this, dim, keepdim); }
+Sorted Variable::median(const ExtremumOptions& o) const { return autograd::median(*this, o); }
+Sorted Variable::kthvalue(std::int64_t k, int dim, bool keepdim) const {
+  return autograd::kthvalue(*this, k, dim, keepdim);
+}
+Sorted Variable::mode(int dim, bool keepdim) const { return autograd::mode(*this, dim, keepdim); }
+Variable Variable::quantile(double q, std::optional<int> dim, bool keepdim) const {
+  return autograd::quantile(*this, q, QuantileOptions{.dim = dim, .keepdim = keepdim});
+}
+Variable Variable::amax(const Axes& axes, bool keepdims) const { return autograd::amax(*this, axes, keepdims); }
+Variable Variable::amin(const Axes& axes, bool keepdims) const { return autograd::amin(*this, axes, keepdims); }
+Variable Variable::logsumexp(const Axes& axes, bool keepdims) const {
+  return autograd::logsumexp(*this, axes, keepdims);
+}
+Variable Variable::logcumsumexp(int dim) const { return autograd::logcumsumexp(*this, dim); }
+Sorted Variable::cummax(int dim) const { return autograd::cummax(*this, dim); }
+Sorted Variable::cummin(int dim) const { return autograd::cummin(*this, dim); }
+
+Variable Variable::narrow(int dim, std::int64_t start, std::int64_t length) const {
+  return autograd::narrow(*this, dim, start, length);
+}
+Variable Variable::select(int dim, std::int64_t index) const { return autograd::select(*this, dim, index); }
+Variable Variable::slice(int dim, std::optional<std::int64_t> start, std::optional<std::int64_t> end,
+                         std::int64_t step) const {
+  return autograd::slice(*this, dim, start, end, step);
+}
+Variable Variable::take(const Variable& index) const { return autograd::take(*this, index); }
+Variable Variable::take_along_dim(const Variable& indices, std::optional<int> dim) const {
+  return autograd::take_along_dim(*this, indices, dim);
+}
+Variable Variable::masked_scatter(const Variable& mask, const Variable& source) const {
+  return autograd::masked_scatter(*this, mask, source);
+}
+Variable Variable::index_add(int dim, const Variable& index, const Variable& source, const AlphaOption& o) const {
+  return autograd::index_add(*this, dim, index, source, o);
+}
+Variable Variable::index_copy(int dim, const Variable& index, const Variable& source) const {
+  return autograd::index_copy(*this, dim, index, source);
+}
+Variable Variable::index_fill(int dim, const Variable& index, double value) const {
+  return autograd::index_fill(*this, dim, index, value);
+}
+Variable Variable::index_put(const std::vector<IndexItem>& items, const Variable& values, bool accumulate) const {
+  return autograd::index_put(*this, items, values, accumulate);
+}
+Variable Variable::scatter_reduce(int dim, const Variable& index, const Variable& src, std::string_view reduce,
+                                  bool include_self) const {
+  return autograd::scatter_reduce(*this, dim, index, src, reduce, {.include_self = include_self});
+}
+Variable Variable::unflatten(int dim, const Shape& sizes) const { return autograd::unflatten(*this, dim, sizes); }
+Variable Variable::diagonal(std::int64_t offset, int dim1, int dim2) const {
+  return autograd::diagonal(*this, offset, dim1, dim2);
+}
+Variable Variable::diag(std::int64_t diagonal) const { return autograd::diag(*this, diagonal); }
+Variable Variable::diag_embed(std::int64_t offset) const { return autograd::diag_embed(*this, offset); }
+Variable Variable::unfold(int dim, std::int64_t size, std::int64_t step) const {
+  return autograd::unfold(*this, dim, size, step);
+}
+Variable Variable::rot90(int k, const Dims& dims) const { return autograd::rot90(*this, k, dims); }
+Variables Variable::tensor_split(const Sections& indices_or_sections, int dim) const {
+  return autograd::tensor_split(*this, indices_or_sections, dim);
+}
+
+Variable Variable::new_full(const Shape& shape, const Scalar& value) const {
+  return Variable(full(shape, value, dtype(), device()), {.requires_grad = false});
+}
+Variable Variable::new_empty(const Shape& shape) const {
+  return Variable(empty(shape, dtype(), device()), {.requires_grad = false});
+}
+
+}  // namespace autograd

@@ -1,0 +1,93 @@
+// Products of matrices and vectors, distances and equations with PyTorch's names, and the names of torch.linalg.
+// Operands are floating and of one dtype (InvalidType).
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <catena/autograd/functions/einsum.h>
+#include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/functions/math.h>
+
+namespace autograd {
+
+// ---- products ----
+// bmm: (B, M, N) and (B, N, P), mm: (M, N) and (N, P), mv: (M, N) and (N). ValueError for other ranks, InvalidType for
+// lengths that differ.
+CATENA_EXPORT Variable bmm(const Variable& a, const Variable& b);
+CATENA_EXPORT Variable mm(const Variable& a, const Variable& b);
+CATENA_EXPORT Variable mv(const Variable& a, const Variable& vector);
+inline Variable ger(const Variable& a, const Variable& b) { return outer(a, b); }
+// beta x + alpha a b: of matrices, of a matrix and a vector, of stacks of matrices, of two vectors (addr: their outer
+// product), and of stacks whose products are added (addbmm). x broadcasts. With beta = 0, x is not read.
+CATENA_EXPORT Variable addmm(const Variable& x, const Variable& a, const Variable& b, const BetaAlphaOptions& o = {});
+CATENA_EXPORT Variable addmv(const Variable& x, const Variable& a, const Variable& b, const BetaAlphaOptions& o = {});
+CATENA_EXPORT Variable addr(const Variable& x, const Variable& a, const Variable& b, const BetaAlphaOptions& o = {});
+CATENA_EXPORT Variable baddbmm(const Variable& x, const Variable& a, const Variable& b, const BetaAlphaOptions& o = {});
+CATENA_EXPORT Variable addbmm(const Variable& x, const Variable& a, const Variable& b, const BetaAlphaOptions& o = {});
+inline Variable chain_matmul(const Variables& matrices) { return multi_dot(matrices); }
+// The vector products along an axis of length 3, by default the first such axis. ValueError if there is none.
+CATENA_EXPORT Variable cross(const Variable& a, const Variable& b, std::optional<int> dim = {});
+
+// ---- distances and norms ----
+// The norm of order p of a - b, as a number; and the distances of all pairs of rows of a matrix (N, M), N (N - 1) / 2.
+CATENA_EXPORT Variable dist(const Variable& a, const Variable& b, double p = 2);
+CATENA_EXPORT Variable pdist(const Variable& x, double p = 2);
+// x with the slices along `dim` whose norm of order p is above maxnorm scaled to that norm.
+CATENA_EXPORT Variable renorm(const Variable& x, double p, int dim, double maxnorm);
+
+// ---- matrices and equations ----
+inline Variable inverse(const Variable& a) { return inv(a); }
+inline Variable pinverse(const Variable& a, double rcond = 1e-15) { return pinv(a, rcond); }
+CATENA_EXPORT Variable vander(const Variable& x, std::optional<std::int64_t> n = {}, bool increasing = false);
+struct UpperOption {
+  bool upper = false;
+};
+// The X of A X = b for the triangular factor of A = L L^T, or U^T U with `upper`; and the inverse of A.
+CATENA_EXPORT Variable cholesky_solve(const Variable& b, const Variable& factor, const UpperOption& o = {});
+CATENA_EXPORT Variable cholesky_inverse(const Variable& factor, const UpperOption& o = {});
+struct TriangularSolveOptions {
+  bool upper = true, transpose = false, unitriangular = false;
+};
+// The X of A X = b for a triangular A, and A: auto [x, copy] = triangular_solve(b, A).
+struct TriangularSolution {
+  Variable solution, cloned_coefficient;
+};
+CATENA_EXPORT TriangularSolution triangular_solve(const Variable& b, const Variable& a,
+                                                  const TriangularSolveOptions& o = {});
+
+// ---- torch.linalg ----
+namespace linalg {
+using autograd::cholesky;
+using autograd::cross;
+using autograd::det;
+using autograd::eigh;
+using autograd::eigvalsh;
+using autograd::inv;
+using autograd::lstsq;
+using autograd::matrix_exp;
+using autograd::matrix_power;
+using autograd::multi_dot;
+using autograd::norm;
+using autograd::pinv;
+using autograd::qr;
+using autograd::slogdet;
+using autograd::solve;
+using autograd::svd;
+using autograd::svdvals;
+using autograd::vander;
+using autograd::vector_norm;
+inline Variable matmul(const Variable& a, const Variable& b) { return linalg_matmul(a, b); }
+// The norm of matrices over the last two axes; orders as in norm of functions/linalg.h, "fro" by default.
+CATENA_EXPORT Variable matrix_norm(const Variable& a, const NormOrder& ord = "fro", bool keepdim = false);
+CATENA_EXPORT Variable diagonal(const Variable& a, std::int64_t offset = 0, int dim1 = -2, int dim2 = -1);
+// The sum of x y along an axis.
+CATENA_EXPORT Variable vecdot(const Variable& x, const Variable& y, int dim = -1);
+// The X of A X = b for a triangular A; only its triangle is read.
+struct SolveTriangularOptions {
+  bool upper = false, unitriangular = false;
+};
+CATENA_EXPORT Variable solve_triangular(const Variable& a, const Variable& b, const SolveTriangularOptions& o);
+}  // namespace linalg
+
+}  // namespace autograd

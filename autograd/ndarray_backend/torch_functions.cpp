@@ -1,0 +1,226 @@
+#include <catena/autograd/ndarray_backend/torch_functions.h>
+
+#include <catena/autograd/array.h>
+#include <catena/autograd/functions/array.h>
+#include <catena/ndarray/device/device.h>
+#include <catena/ndarray/routines/comparison.h>
+#include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/histogram.h>
+#include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/joining.h>
+#include <catena/ndarray/routines/manipulation.h>
+#include <catena/ndarray/routines/math.h>
+#include <catena/ndarray/routines/reduction.h>
+#include <catena/ndarray/routines/sets.h>
+#include <catena/ndarray/routines/sorting.h>
+#include <catena/ndarray/routines/statistics.h>
+
+namespace autograd {
+
+using catena::check;
+using catena::TypeError;
+using catena::ValueError;
+
+namespace {
+
+Variable constant(const nd::Array& a) { return Variable(a, {.requires_grad = false}); }
+Mask mask(const nd::Array& a) { return Mask(Array(a)); }
+nd::Array array_of(const Variable& x) { return x.data(); }
+nd::Array array_of(const TensorArgument& x) { return x.is_array() ? x.array() : nd::array(nd::Operand(x).scalar()); }
+Axes axes_of(const ExtremumOptions& o) { return o.value() ? Axes(*o.value()) : Axes(); }
+
+}  // namespace
+
+#define CATENA_TEST(name) \
+  Mask name(const TensorArgument& x) { return mask(nd::name(x)); }
+CATENA_TEST(isnan)
+CATENA_TEST(isinf)
+CATENA_TEST(isfinite)
+CATENA_TEST(isneginf)
+CATENA_TEST(isposinf)
+CATENA_TEST(isreal)
+CATENA_TEST(signbit)
+CATENA_TEST(logical_not)
+#undef CATENA_TEST
+#define CATENA_TEST(name) \
+  Mask name(const TensorArgument& x, const TensorArgument& y) { return mask(nd::name(x, y)); }
+CATENA_TEST(logical_and)
+CATENA_TEST(logical_or)
+CATENA_TEST(logical_xor)
+#undef CATENA_TEST
+#define CATENA_BITS(name) \
+  Variable name(const TensorArgument& x, const TensorArgument& y) { return constant(nd::name(x, y)); }
+CATENA_BITS(bitwise_and)
+CATENA_BITS(bitwise_or)
+CATENA_BITS(bitwise_xor)
+CATENA_BITS(bitwise_left_shift)
+CATENA_BITS(bitwise_right_shift)
+CATENA_BITS(gcd)
+CATENA_BITS(lcm)
+CATENA_BITS(heaviside)
+CATENA_BITS(nextafter)
+#undef CATENA_BITS
+Variable bitwise_not(const TensorArgument& x) { return constant(nd::invert(x)); }
+
+Mask isclose(const TensorArgument& x, const TensorArgument& y, const CloseOptions& o) {
+  return mask(nd::isclose(x, y, {.rtol = o.rtol, .atol = o.atol, .equal_nan = o.equal_nan}));
+}
+bool allclose(const TensorArgument& x, const TensorArgument& y, const CloseOptions& o) {
+  return bool(nd::allclose(x, y, {.rtol = o.rtol, .atol = o.atol, .equal_nan = o.equal_nan}));
+}
+bool equal(const TensorArgument& x, const TensorArgument& y) { return bool(nd::array_equal(x, y)); }
+Mask isin(const TensorArgument& elements, const TensorArgument& among, const IsinOptions& o) {
+  return mask(nd::isin(array_of(elements), array_of(among), nd::IsinOptions{.invert = o.invert}));
+}
+
+Mask any(const Variable& x, const ExtremumOptions& o) {
+  return mask(array_of(x).any(nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
+}
+Mask all(const Variable& x, const ExtremumOptions& o) {
+  return mask(array_of(x).all(nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
+}
+Variable count_nonzero(const Variable& x, const ExtremumOptions& o) {
+  const nd::Array nonzero = nd::not_equal(array_of(x), 0);
+  return constant(nonzero.sum(nd::ReduceOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
+}
+
+Variable nonzero(const Variable& x) { return constant(nd::argwhere(array_of(x))); }
+Variables nonzero(const Variable& x, const NonzeroOptions& o) {
+  if (!o.as_tuple) return {nonzero(x)};
+  Variables positions;
+  for (const nd::Array& a : nd::nonzero(array_of(x))) positions.push_back(constant(a));
+  return positions;
+}
+Variable searchsorted(const Variable& sorted, const TensorArgument& given, const SearchOptions& o) {
+  const std::string_view side = o.right ? "right" : "left";
+  const nd::Array a = array_of(sorted);
+  if (a.ndim() == 1) return constant(nd::searchsorted(a, given, nd::SearchOptions{.side = side}));
+  const nd::Array values = array_of(given);
+  check<ValueError>(a.ndim() == values.ndim() && a.ndim() > 1, "searchsorted", "the sorted numbers have the shape ",
+                    a.shape(), ", the values the shape ", values.shape());
+  for (int k = 0; k + 1 < a.ndim(); ++k)
+    check<ValueError>(a.shape(k) == values.shape(k), "searchsorted", "the sorted numbers have the shape ", a.shape(),
+                      ", the values the shape ", values.shape());
+  const nd::Array flat = a.reshape({-1, a.shape(-1)}), rows = values.reshape({-1, values.shape(-1)});
+  const nd::Array places = nd::empty(values.shape(), nd::Dtype::int64), into = places.reshape(rows.shape());
+  for (std::int64_t k = 0; k < rows.shape(0); ++k)
+    into(k) = nd::searchsorted(flat(k), rows(k), nd::SearchOptions{.side = side});
+  return constant(places);
+}
+Variable bucketize(const TensorArgument& values, const Variable& boundaries, const SearchOptions& o) {
+  check<ValueError>(boundaries.ndim() == 1, "bucketize", "the boundaries have the shape ", boundaries.shape(),
+                    ", their rank must be 1");
+  return searchsorted(boundaries, values, o);
+}
+Variables unravel_index(const Variable& indices, const Shape& shape) {
+  Variables coordinates(std::size_t(shape.size()));
+  nd::Array rest = array_of(indices);
+  for (int k = shape.size(); k-- > 0;) {
+    coordinates[std::size_t(k)] = constant(nd::remainder(rest, shape[k]));
+    rest = nd::floor_divide(rest, shape[k]);
+  }
+  return coordinates;
+}
+
+Variable unique(const Variable& x) { return constant(nd::unique(array_of(x))); }
+Unique unique(const Variable& x, const UniqueOptions& o) {
+  const nd::UniqueResult found = nd::unique(
+      array_of(x),
+      nd::UniqueOptions{.return_inverse = o.return_inverse, .return_counts = o.return_counts, .axis = o.dim});
+  Unique result{.output = constant(found.values)};
+  if (o.return_inverse) result.inverse_indices = constant(found.inverse_indices);
+  if (o.return_counts) result.counts = constant(found.counts);
+  return result;
+}
+Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
+  check<ValueError>(!o.dim, "unique_consecutive", "an axis is not supported; the array is flattened");
+  const nd::Array a = array_of(x).ravel();
+  const std::int64_t n = a.size();
+  if (n == 0)
+    return {constant(a), o.return_inverse ? constant(nd::zeros(x.shape(), nd::Dtype::int64)) : Variable(),
+            o.return_counts ? constant(nd::zeros(0, nd::Dtype::int64)) : Variable()};
+  nd::Array begins = nd::ones(n, nd::Dtype::bool_);
+  if (n > 1) begins(nd::Slice(1, {})) = nd::not_equal(a(nd::Slice(1, {})), a(nd::Slice({}, n - 1)));
+  const nd::Array places = nd::flatnonzero(begins);
+  Unique result{.output = constant(a(places))};
+  if (o.return_inverse)
+    result.inverse_indices = constant((begins.astype(nd::Dtype::int64).cumsum() - 1).reshape(x.shape()));
+  if (o.return_counts) {
+    const nd::Array ends = nd::empty(places.shape(), nd::Dtype::int64);
+    const std::int64_t last = places.size() - 1;
+    ends(nd::Slice(0, last)) = places(nd::Slice(1, {}));
+    ends(last) = n;
+    result.counts = constant(ends - places);
+  }
+  return result;
+}
+Variable unique_consecutive(const Variable& x) { return unique_consecutive(x, UniqueOptions{}).output; }
+
+Variable bincount(const Variable& x, const BincountOptions& o) {
+  check<ValueError>(o.minlength >= 0, "bincount", "minlength is ", o.minlength, ", it must not be negative");
+  nd::BincountOptions options;
+  if (o.weights) options.weights = array_of(o.weights);
+  if (o.minlength > 0) options.minlength = o.minlength;
+  const nd::Array counts = nd::bincount(array_of(x), options);
+  return constant(o.weights && o.weights.dtype() == Dtype::float32 ? counts.astype(Dtype::float32) : counts);
+}
+Variable histc(const Variable& x, const HistcOptions& o) {
+  check<TypeError>(catena::is_floating(x.dtype()), "histc", "the dtype is ", x.dtype(), ", it must be floating");
+  check<ValueError>(o.bins > 0, "histc", "the number of bins is ", o.bins, ", it must be positive");
+  check<ValueError>(o.min <= o.max, "histc", "the range from ", o.min, " to ", o.max, " is empty");
+  const nd::Array a = array_of(x).ravel();
+  double low = o.min, high = o.max;
+  if (low == high && a.size() > 0) low = a.min().item<double>(), high = a.max().item<double>();
+  if (low == high) low -= 1, high += 1;
+  const auto [counts, edges] = nd::histogram(a, nd::HistogramOptions{.bins = o.bins, .range = {low, high}});
+  return constant(counts.astype(x.dtype()));
+}
+
+namespace {
+
+Dtype complex_dtype(const char* op, Dtype t) {
+  check<TypeError>(t == Dtype::float32 || t == Dtype::float64, op, "the dtype is ", t,
+                   ", it must be float32 or float64");
+  return t == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;
+}
+
+}  // namespace
+
+Variable complex(const Variable& re, const Variable& im) {
+  check<TypeError>(re.dtype() == im.dtype(), "complex", "the dtypes are ", re.dtype(), " and ", im.dtype());
+  const Shape shape = catena::broadcast_shapes("complex", re.shape(), im.shape());
+  const nd::DeviceScope scope(re.device());
+  const nd::Array z = nd::empty(shape, complex_dtype("complex", re.dtype()));
+  z.real().copy_(array_of(re));
+  z.imag().copy_(array_of(im));
+  return constant(z);
+}
+Variable polar(const Variable& abs, const Variable& angle) {
+  const nd::Array r = array_of(abs), a = array_of(angle);
+  return complex(constant(r * nd::cos(a)), constant(r * nd::sin(a)));
+}
+Variable real(const Variable& x) { return constant(nd::real(array_of(x))); }
+Variable imag(const Variable& x) {
+  check<TypeError>(x.is_complex(), "imag", "the dtype is ", x.dtype(), ", it must be complex");
+  return constant(nd::imag(array_of(x)));
+}
+Variable conj(const Variable& x) { return x.is_complex() ? constant(nd::conjugate(array_of(x))) : x; }
+Variable angle(const Variable& x) { return constant(nd::angle(array_of(x))); }
+Variable view_as_complex(const Variable& x) {
+  check<ValueError>(x.ndim() > 0 && x.shape(-1) == 2, "view_as_complex", "the shape is ", x.shape(),
+                    ", the last length must be 2");
+  const Dtype dtype = complex_dtype("view_as_complex", x.dtype());
+  const nd::Array parts = array_of(x).contiguous().view(dtype);
+  Shape shape;
+  for (int k = 0; k + 1 < x.ndim(); ++k) shape.push_back(x.shape(k));
+  return constant(parts.reshape(shape));
+}
+Variable view_as_real(const Variable& x) {
+  check<TypeError>(x.is_complex(), "view_as_real", "the dtype is ", x.dtype(), ", it must be complex");
+  const nd::Array z = array_of(x).contiguous();
+  Shape shape = x.shape();
+  shape.push_back(2);
+  return constant(z.ravel().view(x.dtype() == Dtype::complex64 ? Dtype::float32 : Dtype::float64).reshape(shape));
+}
+
+}  // namespace autograd
