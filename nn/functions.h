@@ -20,4 +20,8 @@
 #include <catena/nn/functions/quantization.h>
 #include <catena/nn/functions/recurrent.h>
 #include <catena/nn/functions/similarity.h>
+#include <catena/nn/functions/torch_convolution.h>
+#include <catena/nn/functions/torch_images.h>
+#include <catena/nn/functions/torch_normalization.h>
+#include <catena/nn/functions/torch_pooling.h>
 #include <catena/nn/functions/torch_sequences.h>

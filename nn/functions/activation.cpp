@@ -259,12 +259,19 @@ Variable internal::leaky_relu(const Variable& x, double slope) { return elementw
 Variable internal::elu(const Variable& x, double alpha) { return elementwise(kELU, x, alpha); }
 Variable hard_sigmoid(const Variable& x) { return elementwise(kHardSigmoid, x); }
 Variable internal::softplus(const Variable& x, double beta) { return elementwise(kSoftplus, x, beta); }
+Variable internal::softplus_below(const Variable& x, double beta, double threshold) {
+  const Variable y = softplus(x, beta);
+  const Array above =
+      beta > 0 ? internal::greater(x.data(), threshold / beta) : internal::less(x.data(), threshold / beta);
+  return where(above, x, y);
+}
 
 Variable log_sigmoid(const Variable& x) { return elementwise(kLogSigmoid, x); }
 Variable silu(const Variable& x) { return elementwise(kSiLU, x); }
 Variable mish(const Variable& x) { return elementwise(kMish, x); }
 Variable relu6(const Variable& x) { return clipped_relu(x, 6); }
 Variable hard_swish(const Variable& x) { return elementwise(kHardSwish, x); }
+Variable hardsigmoid(const Variable& x) { return narrowed(relu6(wide(x) + 3) / 6, x.dtype()); }
 
 Variable internal::gelu(const Variable& x, const GELUOptions& o) {
   check<ValueError>(o.approximate == "none" || o.approximate == "tanh", "gelu", "approximate is \"", o.approximate,
@@ -305,7 +312,9 @@ Variable swish(const Variable& x, double beta) {
   return narrowed(z * sigmoid(z * beta), x.dtype());
 }
 
-Variable internal::glu(const Variable& x, const GLUOptions& o) {
+Variable internal::glu(const Variable& x, const GLUOptions& given) {
+  GLUOptions o = given;
+  o.axis = o.dim.value_or(o.axis);
   const bool silu_gate = o.gate == "silu", gelu_gate = o.gate == "gelu";
   check<ValueError>(silu_gate || gelu_gate || o.gate == "sigmoid", "glu", "gate is \"", o.gate,
                     "\"; it must be \"sigmoid\", \"silu\" or \"gelu\"");

@@ -22,36 +22,78 @@ CATENA_EXPORT Variable clipped_relu(const Variable& x, double z);
 CATENA_EXPORT Variable leaky_relu(const Variable& x, double slope);
 CATENA_EXPORT Variable elu(const Variable& x, double alpha);
 CATENA_EXPORT Variable softplus(const Variable& x, double beta);
+CATENA_EXPORT Variable softplus_below(const Variable& x, double beta, double threshold);
 CATENA_EXPORT Variable softshrink(const Variable& x, double lambd);
 CATENA_EXPORT Variable hardshrink(const Variable& x, double lambd);
 CATENA_EXPORT Variable celu(const Variable& x, double alpha);
 }  // namespace internal
+// Options of the functions and layers of these names, with PyTorch's defaults.
+struct LeakyReLUOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double negative_slope = 0.01;
+  bool inplace = false;  // no effect, as in InplaceOption
+};
+struct ELUOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double alpha = 1;
+  bool inplace = false;
+};
+struct ShrinkOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double lambd = 0.5;
+};
+struct SoftplusOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double beta = 1, threshold = 20;  // x itself where beta x is above the threshold
+};
+struct ThresholdOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double threshold = 0, value = 0;
+  bool inplace = false;
+};
 // max(x, 0); derivative 0 at 0. relu(x), relu(x, false), relu(x, {.use_cudnn = false}): see CudnnOptions.
 inline constexpr FunctionWithCudnn<internal::relu> relu;
 // clipped_relu(x, z): min(max(0, x), z); AssertionError unless z > 0.
 inline constexpr FunctionWithNumber<internal::clipped_relu> clipped_relu{.default_number = 20};
-// leaky_relu(x, slope): x where x >= 0, else slope x
-inline constexpr FunctionWithNumber<internal::leaky_relu> leaky_relu{.default_number = 0.2};
+// leaky_relu(x, slope): x where x >= 0, else slope x. The slope is 0.2 by default, as in Chainer, and in options 0.01,
+// as in PyTorch: leaky_relu(x, {.negative_slope = 0.1}).
+inline constexpr FunctionWithNumber<internal::leaky_relu, LeakyReLUOptions, &LeakyReLUOptions::negative_slope>
+    leaky_relu{.default_number = 0.2};
 // elu(x, alpha): x where x >= 0, else alpha (exp(x) - 1)
-inline constexpr FunctionWithNumber<internal::elu> elu{.default_number = 1};
+inline constexpr FunctionWithNumber<internal::elu, ELUOptions, &ELUOptions::alpha> elu{.default_number = 1};
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)
-// softplus(x, beta): log(1 + exp(beta x)) / beta, for any x. PyTorch replaces it by x where beta x is above its
-// threshold of 20: there the difference is below the precision of float32.
-inline constexpr FunctionWithNumber<internal::softplus> softplus{.default_number = 1};
+CATENA_EXPORT Variable hardsigmoid(const Variable& x);   // PyTorch's: clip(x / 6 + 0.5, 0, 1)
+// softplus(x, beta): log(1 + exp(beta x)) / beta, for any x. With a threshold, which options always have, x itself
+// where beta x is above it, as in PyTorch; above 20 the difference is below the precision of float32.
+//   softplus(x)  softplus(x, 2)  softplus(x, 2, 10)  softplus(x, {.beta = 2})
+struct SoftplusFunction : FunctionWithNumber<internal::softplus> {
+  using FunctionWithNumber<internal::softplus>::operator();
+  Variable operator()(const Variable& x, double beta, double threshold) const {
+    return internal::softplus_below(x, beta, threshold);
+  }
+  Variable operator()(const Variable& x, const SoftplusOptions& o) const {
+    return internal::softplus_below(x, o.beta, o.threshold);
+  }
+};
+inline constexpr SoftplusFunction softplus{1.0};
 CATENA_EXPORT Variable log_sigmoid(const Variable& x);  // log(1 / (1 + exp(-x)))
+inline Variable logsigmoid(const Variable& x) { return log_sigmoid(x); }
 
 struct GELUOptions {
   std::string_view approximate = "none";  // or "tanh"; ValueError for others
 };
 struct SELUOptions {
   double alpha = 1.6732632423543772, scale = 1.0507009873554805;
+  bool inplace = false;  // no effect
 };
 struct GLUOptions {
   int axis = -1;
   std::string_view gate = "sigmoid";  // or "silu" (SwiGLU) or "gelu" (GeGLU); ValueError for others
+  std::optional<int> dim = {};        // PyTorch's name of axis
 };
 struct HardtanhOptions {
   double min_val = -1, max_val = 1;
+  bool inplace = false;  // no effect
 };
 namespace internal {
 CATENA_EXPORT Variable gelu(const Variable& x, const GELUOptions& options);
@@ -85,12 +127,15 @@ inline constexpr FunctionWithOptions<internal::hardtanh, HardtanhOptions, double
 CATENA_EXPORT Variable softsign(const Variable& x);    // x / (1 + |x|)
 CATENA_EXPORT Variable tanhshrink(const Variable& x);  // x - tanh(x)
 // x - lambd above lambd, x + lambd below -lambd, else 0; ValueError for a negative lambd.
-inline constexpr FunctionWithNumber<internal::softshrink> softshrink{.default_number = 0.5};
+inline constexpr FunctionWithNumber<internal::softshrink, ShrinkOptions, &ShrinkOptions::lambd> softshrink{
+    .default_number = 0.5};
 // x where |x| > lambd, else 0; ValueError for a negative lambd.
-inline constexpr FunctionWithNumber<internal::hardshrink> hardshrink{.default_number = 0.5};
+inline constexpr FunctionWithNumber<internal::hardshrink, ShrinkOptions, &ShrinkOptions::lambd> hardshrink{
+    .default_number = 0.5};
 // x where x >= 0, else alpha (exp(x / alpha) - 1); ValueError for an alpha of 0.
-inline constexpr FunctionWithNumber<internal::celu> celu{.default_number = 1};
+inline constexpr FunctionWithNumber<internal::celu, ELUOptions, &ELUOptions::alpha> celu{.default_number = 1};
 CATENA_EXPORT Variable threshold(const Variable& x, double threshold, double value);  // x > threshold ? x : value
+inline Variable threshold(const Variable& x, const ThresholdOptions& o) { return threshold(x, o.threshold, o.value); }
 
 // sigmoid(x) = 1 / (1 + exp(-x)) and tanh(x), which take use_cudnn in the same ways. Their names are those of several
 // functions: Sequential and the options of links take sigmoid and tanh as such. Where a type is deduced, as in

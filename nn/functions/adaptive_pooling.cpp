@@ -8,6 +8,7 @@
 #include <catena/nn/functions/array/resampling.h>
 #include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/pooling.h>
+#include <catena/nn/functions/torch_batches.h>
 
 namespace nn {
 
@@ -87,6 +88,14 @@ Maxima maxima_along(const Maxima& m, int axis, std::int64_t number, const Variab
   };
   return {picked(values), autograd::astype(picked(positions), Dtype::int64)};
 }
+// The positions of the maxima of all bins in the flattened x.
+Array positions_of_maxima(const Variable& x, const Dims& lengths) {
+  Maxima m{x.data(), autograd::reshape(autograd::arange(x.size(), Dtype::int64, x.device()), x.shape())};
+  // Columns first, so that of equal elements the first in row-major order remains.
+  for (int a = lengths.size() - 1; a >= 0; --a)
+    if (lengths[a] != m.values.shape(2 + a)) m = maxima_along(m, 2 + a, lengths[a], x);
+  return m.positions;
+}
 
 }  // namespace
 
@@ -113,11 +122,19 @@ Variable adaptive_max_pooling_nd(const Variable& x, const Lengths& output_size) 
     for (const std::int64_t n : lengths) shape.push_back(n);
     return reshape(x, shape);
   }
-  Maxima m{x.data(), autograd::reshape(autograd::arange(x.size(), Dtype::int64, x.device()), x.shape())};
-  // Columns first, so that of equal elements the first in row-major order remains.
-  for (int a = lengths.size() - 1; a >= 0; --a)
-    if (lengths[a] != m.values.shape(2 + a)) m = maxima_along(m, 2 + a, lengths[a], x);
-  return get_item(reshape(x, {-1}), {IndexItem(m.positions)});
+  return get_item(reshape(x, {-1}), {IndexItem(positions_of_maxima(x, lengths))});
+}
+
+MaxPoolingResult internal::adaptive_max_pool_with_positions(const char* op, const Variable& x,
+                                                            const Lengths& output_size) {
+  const Dims lengths = lengths_of(op, x, output_size);
+  catena::check<catena::ValueError>(x.size() > 0, op, "x has the shape ", x.shape(), " and no elements");
+  const Array positions = positions_of_maxima(x, lengths);
+  const std::int64_t planes = x.shape(0) * x.shape(1);
+  Shape of_planes{x.shape(0), x.shape(1)};
+  for (int a = 0; a < lengths.size(); ++a) of_planes.push_back(1);
+  const Array first = autograd::arange(planes, Dtype::int64, x.device()) * (x.size() / planes);
+  return {get_item(reshape(x, {-1}), {IndexItem(positions)}), positions - autograd::reshape(first, of_planes)};
 }
 
 Variable adaptive_average_pooling_2d(const Variable& x, const Lengths& output_size) {

@@ -37,6 +37,13 @@ struct LossReduction {
 };
 template <class T>
 concept Text = std::convertible_to<T, std::string_view>;
+// An array among options, or the values of a variable, which gets no gradient.
+class ConstantArray : public Array {
+ public:
+  ConstantArray() = default;
+  template <std::convertible_to<Array> A> ConstantArray(const A& a) : Array(a) {}
+  ConstantArray(const Variable& v) : Array(v ? v.data() : Array()) {}
+};
 
 // ---- classes ------------------------------------------------------------------------------------
 struct SoftmaxCrossEntropyOptions {

@@ -18,7 +18,7 @@ namespace nn {
 
 // Options of NLLLoss.
 struct NLLLossOptions {
-  Array weight = {};  // (C), as class_weight of NLLOptions
+  ConstantArray weight = {};  // (C), as class_weight of NLLOptions
   int ignore_index = -100;
   std::string reduction = "mean";  // divided by the sum of the weights of the labels
 };
@@ -45,6 +45,9 @@ CATENA_EXPORT Variable huber_loss(const Variable& x, const Variable& t, const Hu
 // As LossModule, of a function of three variables.
 template <class O, Variable (*loss)(const Variable&, const Variable&, const Variable&, const O&)> struct LossModule3 {
   explicit LossModule3(O o = {}) : options(std::move(o)) {}
+  // TripletMarginLoss(0.5)
+  explicit LossModule3(double margin) requires requires(O o) { o.margin = margin; }
+  { options.margin = margin; }
   Variable operator()(const Variable& x, const Variable& y, const Variable& t) const { return loss(x, y, t, options); }
   O options;
 };
@@ -61,6 +64,13 @@ using GaussianNLLLoss = LossModule3<GaussianNLLOptions, gaussian_nll_loss>;     
 using CosineEmbeddingLoss = LossModule3<MarginOptions, cosine_embedding_loss>;     // (x1, x2, t)
 using MarginRankingLoss = LossModule3<MarginOptions, margin_ranking_loss>;         // (x1, x2, t)
 using TripletMarginLoss = LossModule3<TripletMarginOptions, triplet_margin_loss>;  // (anchor, positive, negative)
+
+using HingeEmbeddingLoss = LossModule<HingeEmbeddingOptions, hinge_embedding_loss>;
+using SoftMarginLoss = LossModule<LossReduction, internal::with_reduction<soft_margin_loss>>;
+using MultiMarginLoss = LossModule<MultiMarginOptions, multi_margin_loss>;
+using MultiLabelMarginLoss = LossModule<LossReduction, internal::with_reduction<multilabel_margin_loss>>;
+using MultiLabelSoftMarginLoss = LossModule<MultilabelSoftMarginOptions, multilabel_soft_margin_loss>;
+using TripletMarginWithDistanceLoss = LossModule3<TripletMarginWithDistanceOptions, triplet_margin_with_distance_loss>;
 
 // Calls ctc_loss.
 struct CTCLoss {

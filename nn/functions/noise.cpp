@@ -74,6 +74,13 @@ bool trains(const char* op, const std::optional<bool>& train) {
   return train ? *train : autograd::internal::trains(op);
 }
 
+// Returns options in which PyTorch's names, where they are given, have the place of Chainer's.
+template <class O> O renamed(O o) {
+  if (o.p) o.ratio = *o.p;
+  if (o.training) o.train = o.training;
+  return o;
+}
+
 // Returns a node that draws a mask for an array of n elements.
 autograd::NodePtr<Dropout> draw(double ratio, autograd::Device device, std::int64_t n) {
   autograd::Generator& g = autograd::default_generator();
@@ -96,13 +103,15 @@ Variable by_mask(const Variable& x, const Array& mask) {
 
 }  // namespace
 
-Variable internal::dropout(const Variable& x, const DropoutOptions& o) {
+Variable internal::dropout(const Variable& x, const DropoutOptions& given) {
+  const DropoutOptions o = renamed(given);
   check_ratio("dropout", o.ratio);
   if (!trains("dropout", o.train)) return x;
   return o.mask ? by_mask(x, o.mask) : draw(o.ratio, x.device(), x.size())->apply({x})[0];
 }
 
-DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& o) {
+DropoutResult dropout_with_mask(const Variable& x, const DropoutOptions& given) {
+  const DropoutOptions o = renamed(given);
   check_ratio("dropout", o.ratio);
   if (!trains("dropout", o.train)) return {x, autograd::ones_like(x.data())};
   if (o.mask) return {by_mask(x, o.mask), o.mask};
@@ -129,11 +138,13 @@ static void check_least_rank(const char* label, const Variable& x, int rank) {
   });
 }
 
-Variable internal::channel_dropout(const Variable& x, const SharedDropoutOptions& o) {
+Variable internal::channel_dropout(const Variable& x, const SharedDropoutOptions& given) {
+  const SharedDropoutOptions o = renamed(given);
   check_least_rank("ChannelDropout", x, 2);
   return with_shared_mask("channel_dropout", x, o.ratio, o.train, 2, x.ndim());
 }
-Variable internal::drop_path(const Variable& x, const SharedDropoutOptions& o) {
+Variable internal::drop_path(const Variable& x, const SharedDropoutOptions& given) {
+  const SharedDropoutOptions o = renamed(given);
   check_least_rank("DropPath", x, 1);
   return with_shared_mask("drop_path", x, o.ratio, o.train, 1, x.ndim());
 }
@@ -147,18 +158,44 @@ Variable internal::time_shared_dropout(const Variable& x, const TimeSharedDropou
   return with_shared_mask("time_shared_dropout", x, o.ratio, o.train, time, time + 1);
 }
 
-Variable internal::alpha_dropout(const Variable& x, const SharedDropoutOptions& o) {
-  check_ratio("alpha_dropout", o.ratio);
-  check_inputs("AlphaDropout", "x", {x}, expect_alike);
-  if (!trains("alpha_dropout", o.train)) return x;
+// alpha_dropout with a mask that is the same along the axes from `first` on.
+static Variable alpha_dropped(const char* op, const Variable& x, const SharedDropoutOptions& o, int first) {
+  check_ratio(op, o.ratio);
+  if (!trains(op, o.train)) return x;
   constexpr double limit = -1.7580993408473766;  // of selu at -infinity
   const double a = 1 / std::sqrt((1 - o.ratio) * (1 + o.ratio * limit * limit)), b = -a * limit * o.ratio;
   const Variable z = internal::wide(x);
-  const Array kept = internal::greater(draw(o.ratio, x.device(), x.size())->mask(z.data()), 0);
+  autograd::Shape shape = x.shape();
+  for (int k = first; k < x.ndim(); ++k) shape[k] = 1;
+  const Array like = shape == x.shape() ? z.data() : autograd::empty(shape, z.dtype(), x.device());
+  const Array kept = internal::greater(draw(o.ratio, x.device(), like.size())->mask(like), 0);
   return internal::narrowed(where(kept, z, limit) * a + b, x.dtype());
 }
+Variable internal::alpha_dropout(const Variable& x, const SharedDropoutOptions& o) {
+  check_inputs("AlphaDropout", "x", {x}, expect_alike);
+  return alpha_dropped("alpha_dropout", x, renamed(o), x.ndim());
+}
+Variable internal::feature_alpha_dropout(const Variable& x, const SharedDropoutOptions& o) {
+  check_least_rank("FeatureAlphaDropout", x, 2);
+  return alpha_dropped("feature_alpha_dropout", x, renamed(o), 2);
+}
 
-Variable internal::gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& o) {
+// channel_dropout of x with these spatial axes, or of x without a batch.
+static Variable channels_dropped(const char* op, const Variable& x, const SharedDropoutOptions& o, int axes) {
+  if (x && x.ndim() == axes + 1) return squeeze(internal::channel_dropout(expand_dims(x, 0), o), 0);
+  internal::expect_rank(op, x, axes + 2);
+  return internal::channel_dropout(x, o);
+}
+Variable internal::dropout1d(const Variable& x, const SharedDropoutOptions& o) {
+  return channels_dropped("dropout1d", x, o, 1);
+}
+Variable internal::dropout3d(const Variable& x, const SharedDropoutOptions& o) {
+  return channels_dropped("dropout3d", x, o, 3);
+}
+
+Variable internal::gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& given) {
+  GumbelSoftmaxOptions o = given;
+  o.axis = o.dim.value_or(o.axis);
   catena::check<catena::ValueError>(o.tau > 0, "gumbel_softmax", "tau is ", o.tau, " and must be positive");
   internal::check_inputs("GumbelSoftmax", "log_pi", {log_pi}, internal::expect_alike);
   const Variable x = internal::wide(log_pi);
@@ -183,7 +220,7 @@ Variable internal::gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOpt
 Variable internal::rrelu(const Variable& x, const RReLUOptions& o) {
   catena::check<catena::ValueError>(o.lower <= o.upper, "rrelu", "lower is ", o.lower, " and above upper, ", o.upper);
   internal::check_inputs("RReLU", "x", {x}, internal::expect_alike);
-  if (!o.r && !trains("rrelu", o.train)) return nn::leaky_relu(x, (o.lower + o.upper) / 2);
+  if (!o.r && !trains("rrelu", o.training ? o.training : o.train)) return nn::leaky_relu(x, (o.lower + o.upper) / 2);
   catena::check<catena::ValueError>(!o.r || o.r.shape() == x.shape(), "rrelu", "r has the shape ",
                                     o.r ? o.r.shape() : autograd::Shape(), ", x has ", x.shape());
   const Array r = o.r ? o.r

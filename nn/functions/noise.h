@@ -17,6 +17,8 @@ struct DropoutOptions {
   double ratio = 0.5;
   std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself
   Array mask = {};                 // factor of x, used instead of a random mask; must have the shape of x (ValueError)
+  std::optional<double> p = {};    // PyTorch's names of ratio and train
+  std::optional<bool> training = {};
 };
 // x mask / (1 - ratio); an element is kept if its uniform number is >= ratio. The mask is not stored: backward
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
@@ -38,6 +40,8 @@ CATENA_EXPORT DropoutResult dropout_with_mask(const Variable& x, const DropoutOp
 struct SharedDropoutOptions {
   double ratio = 0.5;              // ValueError outside [0, 1)
   std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself
+  std::optional<double> p = {};    // PyTorch's names of ratio and train
+  std::optional<bool> training = {};
 };
 struct TimeSharedDropoutOptions {
   double ratio = 0.5;
@@ -49,6 +53,9 @@ CATENA_EXPORT Variable channel_dropout(const Variable& x, const SharedDropoutOpt
 CATENA_EXPORT Variable drop_path(const Variable& x, const SharedDropoutOptions& options);
 CATENA_EXPORT Variable time_shared_dropout(const Variable& x, const TimeSharedDropoutOptions& options);
 CATENA_EXPORT Variable alpha_dropout(const Variable& x, const SharedDropoutOptions& options);
+CATENA_EXPORT Variable feature_alpha_dropout(const Variable& x, const SharedDropoutOptions& options);
+CATENA_EXPORT Variable dropout1d(const Variable& x, const SharedDropoutOptions& options);
+CATENA_EXPORT Variable dropout3d(const Variable& x, const SharedDropoutOptions& options);
 }  // namespace internal
 // Like dropout, but drops whole channels of x (N, C, ...): PyTorch's dropout1d to dropout3d. At least 2 axes
 // (InvalidType).
@@ -63,16 +70,26 @@ inline constexpr FunctionWithOptions<internal::time_shared_dropout, TimeSharedDr
 // For networks of selu: dropped elements are -1.7581, the limit of selu, and the result is scaled and shifted so that
 // mean 0 and variance 1 stay (Klambauer et al. 2017).
 inline constexpr FunctionWithOptions<internal::alpha_dropout, SharedDropoutOptions, double, bool> alpha_dropout;
+// alpha_dropout of whole channels of x (N, C, ...).
+inline constexpr FunctionWithOptions<internal::feature_alpha_dropout, SharedDropoutOptions, double, bool>
+    feature_alpha_dropout;
+// channel_dropout of x with a batch or without one: dropout1d of (N, C, L) and (C, L), dropout3d of (N, C, D, H, W) and
+// (C, D, H, W). dropout2d is channel_dropout, also in PyTorch. InvalidType for other ranks.
+inline constexpr FunctionWithOptions<internal::dropout1d, SharedDropoutOptions, double, bool> dropout1d;
+inline constexpr auto& dropout2d = channel_dropout;
+inline constexpr FunctionWithOptions<internal::dropout3d, SharedDropoutOptions, double, bool> dropout3d;
 
 struct GumbelSoftmaxOptions {
   double tau = 0.1;  // positive (ValueError)
   int axis = 1;
-  bool hard = false;  // the sample as 0 and 1, with the gradient of the soft one
+  bool hard = false;            // the sample as 0 and 1, with the gradient of the soft one
+  std::optional<int> dim = {};  // PyTorch's name of axis
 };
 struct RReLUOptions {
   double lower = 1.0 / 8, upper = 1.0 / 3;  // ValueError unless lower <= upper
   std::optional<bool> train = {};           // default: the thread's train mode
   Array r = {};                             // slopes for training or not, of the shape of x (ValueError)
+  std::optional<bool> training = {};        // PyTorch's name of train
 };
 namespace internal {
 CATENA_EXPORT Variable gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& options);

@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/nn/functions/composed.h>
+#include <catena/nn/functions/torch_batches.h>
 
 namespace nn {
 
@@ -235,6 +236,20 @@ Variable average_pooling_3d(const Variable& x, const Lengths& ksize, const Avera
   return average("average_pooling_3d", x, call_of("average_pooling_3d", 3, ksize, o), Family::any, o.pad_value);
 }
 
+Variable internal::max_windows(const char* op, const Variable& x, const Lengths& size, const MaxPoolingNdOptions& o) {
+  const int axes = internal::spatial_axes(op, x);
+  return maxima(x, call_of(op, axes, size, o), axes == 2 ? Family::two : Family::any);
+}
+MaxPoolingResult internal::max_windows_with_indices(const char* op, const Variable& x, const Lengths& size,
+                                                    const MaxPoolingNdOptions& o) {
+  const int axes = internal::spatial_axes(op, x);
+  return with_indices(x, call_of(op, axes, size, o), axes == 2 ? Family::two : Family::any);
+}
+Variable internal::average_windows(const char* op, const Variable& x, const Lengths& size,
+                                   const AveragePoolingNdOptions& o) {
+  const int axes = internal::spatial_axes(op, x);
+  return average(op, x, call_of(op, axes, size, o), axes == 2 ? Family::two : Family::any, o.pad_value);
+}
 Variable internal::maximum_of_windows(const Variable& x, const Lengths& size) {
   const MaxPoolingNdOptions o{.cover_all = false};
   return maxima(x, call_of("adaptive_max_pooling_nd", x.ndim() - 2, size, o), Family::any);

@@ -11,8 +11,8 @@
 namespace nn {
 
 struct BinaryCrossEntropyOptions {
-  Array weight = {};      // factors of the losses; broadcasts to x (ValueError)
-  Array pos_weight = {};  // of logits only: factors of the parts of t, such as (number of 0) / (number of 1)
+  ConstantArray weight = {};      // factors of the losses; broadcasts to x (ValueError)
+  ConstantArray pos_weight = {};  // of logits only: factors of the parts of t, such as (number of 0) / (number of 1)
   std::string reduce = "mean";
   std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
 };
@@ -41,7 +41,7 @@ struct NLLOptions {
 CATENA_EXPORT Variable nll_loss(const Variable& log_p, const Variable& t, const NLLOptions& options = {});
 
 struct CrossEntropyOptions {
-  Array weight = {};  // (C), as class_weight of softmax_cross_entropy
+  ConstantArray weight = {};  // (C), as class_weight of softmax_cross_entropy
   int ignore_index = -100;
   double label_smoothing = 0;
   std::string reduction = "mean";  // divided by the sum of the weights of the labels; or "sum", "none"
@@ -59,6 +59,11 @@ CATENA_EXPORT Variable smooth_l1_loss(const Variable& x, const Variable& t, cons
 // A loss with its options, as PyTorch's modules: CrossEntropyLoss criterion({.label_smoothing = 0.1}); criterion(y, t).
 template <class O, Variable (*loss)(const Variable&, const Variable&, const O&)> struct LossModule {
   explicit LossModule(O o = {}) : options(std::move(o)) {}
+  // CrossEntropyLoss(class_weights), where the first option is a weight
+  template <std::convertible_to<ConstantArray> W> explicit LossModule(const W& weight) requires requires(O o) {
+    o.weight = weight;
+  }
+  { options.weight = weight; }
   Variable operator()(const Variable& x, const Variable& t) const { return loss(x, t, options); }
   O options;
 };
@@ -105,6 +110,9 @@ struct PoissonNLLOptions {
 };
 // exp(x) - t x, the negative log likelihood of the counts t without log(t!). Equal shapes.
 CATENA_EXPORT Variable poisson_nll(const Variable& x, const Variable& t, const PoissonNLLOptions& options = {});
+inline Variable poisson_nll_loss(const Variable& x, const Variable& t, const PoissonNLLOptions& options = {}) {
+  return poisson_nll(x, t, options);
+}
 
 struct GaussianNLLOptions {
   bool full = false;  // add log(2 pi) / 2

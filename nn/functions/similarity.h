@@ -26,10 +26,16 @@ struct PairwiseDistanceOptions {
   double p = 2;  // positive; infinity for the greatest difference (ValueError)
   double eps = 1e-6;
   bool keepdims = false;
+  bool keepdim = false;  // PyTorch's name of keepdims
 };
 // The p-norm of x - y + eps along the last axis. The shapes broadcast; at least one axis (InvalidType).
 CATENA_EXPORT Variable pairwise_distance(const Variable& x, const Variable& y,
                                          const PairwiseDistanceOptions& options = {});
+// pairwise_distance(x, y, 1)
+template <std::convertible_to<double> P>
+Variable pairwise_distance(const Variable& x, const Variable& y, P p, double eps = 1e-6, bool keepdim = false) {
+  return pairwise_distance(x, y, PairwiseDistanceOptions{.p = double(p), .eps = eps, .keepdims = keepdim});
+}
 
 // ---- pairs and triples --------------------------------------------------------------------------
 struct MarginOptions {
@@ -43,11 +49,20 @@ CATENA_EXPORT Variable cosine_embedding_loss(const Variable& x1, const Variable&
 // max(0, margin - t (x1 - x2)). Equal shapes.
 CATENA_EXPORT Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Variable& t,
                                            const MarginOptions& options = {});
+struct HingeEmbeddingOptions {
+  double margin = 1;
+  std::string reduce = "mean";
+  std::optional<std::string> reduction = {};  // PyTorch's name of reduce, with "none" for "no"
+};
 // x for t = 1, max(0, margin - x) for t = -1. Equal shapes.
 CATENA_EXPORT Variable hinge_embedding_loss(const Variable& x, const Variable& t,
-                                            const MarginOptions& options = {.margin = 1});
+                                            const HingeEmbeddingOptions& options = {});
 // log(1 + exp(-t x)). Equal shapes.
 CATENA_EXPORT Variable soft_margin_loss(const Variable& x, const Variable& t, const Averaged& options = {});
+template <std::same_as<LossReduction> O = LossReduction>
+Variable soft_margin_loss(const Variable& x, const Variable& t, const O& options) {
+  return soft_margin_loss(x, t, internal::averaged(options));
+}
 struct TripletMarginOptions {
   double margin = 1, p = 2, eps = 1e-6;  // p and eps of pairwise_distance
   bool swap = false;                     // take the distance of positive and negative where it is less
@@ -58,6 +73,17 @@ struct TripletMarginOptions {
 // (N, D) -> (N). Equal shapes.
 CATENA_EXPORT Variable triplet_margin_loss(const Variable& anchor, const Variable& positive, const Variable& negative,
                                            const TripletMarginOptions& options = {});
+struct TripletMarginWithDistanceOptions {
+  // Of two batches of vectors; default: pairwise_distance.
+  catena::Function<Variable(const Variable& x, const Variable& y)> distance_function = {};
+  double margin = 1;
+  bool swap = false;
+  std::string reduction = "mean";  // or "sum", "none"
+};
+// triplet_margin_loss with another distance.
+CATENA_EXPORT Variable triplet_margin_with_distance_loss(const Variable& anchor, const Variable& positive,
+                                                         const Variable& negative,
+                                                         const TripletMarginWithDistanceOptions& options = {});
 struct InfoNCEOptions {
   double temperature = 0.1;  // positive (ValueError)
   bool normalize = true;     // divide the rows by their norms; false: they are compared by products as they are
@@ -73,15 +99,23 @@ struct MultiMarginOptions {
   double margin = 1;
   Array class_weight = {};  // (C)
   std::string reduce = "mean";
+  ConstantArray weight = {};  // PyTorch's names of class_weight and reduce, with "none" for "no"
+  std::optional<std::string> reduction = {};
 };
 // sum of max(0, margin - x[t] + x[c])^p over the classes c != t, times class_weight[t] / C: x (N, C), t (N) -> (N).
 CATENA_EXPORT Variable multi_margin_loss(const Variable& x, const Variable& t, const MultiMarginOptions& options = {});
 // sum of max(0, 1 - x[j] + x[i]) / C over the labels j of a row and all classes i that are none of them: x (N, C),
 // labels t (N, C), of which those before the first -1 count -> (N).
 CATENA_EXPORT Variable multilabel_margin_loss(const Variable& x, const Variable& t, const Averaged& options = {});
+template <std::same_as<LossReduction> O = LossReduction>
+Variable multilabel_margin_loss(const Variable& x, const Variable& t, const O& options) {
+  return multilabel_margin_loss(x, t, internal::averaged(options));
+}
 struct MultilabelSoftMarginOptions {
   Array class_weight = {};  // (C)
   std::string reduce = "mean";
+  ConstantArray weight = {};  // PyTorch's names of class_weight and reduce, with "none" for "no"
+  std::optional<std::string> reduction = {};
 };
 // The mean over the classes of binary_cross_entropy_with_logits, times class_weight: x and t (N, C) -> (N).
 CATENA_EXPORT Variable multilabel_soft_margin_loss(const Variable& x, const Variable& t,

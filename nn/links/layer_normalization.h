@@ -10,6 +10,7 @@
 namespace nn {
 
 struct LayerNormalizationLinkOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
   double eps = LayerNormalizationDefaults::eps;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
   // The numbers of Chainer v1.24, whose files have the same parameters: {.eps = 1e-6, .eps_added_to =
@@ -26,7 +27,7 @@ class CATENA_EXPORT LayerNormalization : public Link {
   using Options = LayerNormalizationLinkOptions;
   explicit LayerNormalization(const Options& options = {}) : LayerNormalization(std::nullopt, options) {}
   explicit LayerNormalization(std::optional<int> size, const Options& options = {});
-  template <std::same_as<Shape> S>
+  template <std::same_as<Shape> S = Shape>
   explicit LayerNormalization(const S& shape, const Options& o = {})
       : gamma(o.initial_gamma, shape), beta(o.initial_beta, shape), eps(o.eps), eps_added_to(o.eps_added_to) {
     name_params();

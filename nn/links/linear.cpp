@@ -16,7 +16,7 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
     : WeightAndBias(Parameter(scaled_initializer(o.initialW, std::sqrt(o.wscale)), {out, -1})),
       out_size(out),
       n_batch_axes(o.n_batch_axes) {
-  if (!o.nobias) b.emplace(internal::bias_initializer(o), Shape{out});
+  if (!o.nobias && o.bias.is_there()) b.emplace(internal::bias_initializer(o), Shape{out});
   if (in_size) W.initialize({out, *in_size});
   name_params();
   refer_handles();

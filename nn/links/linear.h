@@ -1,6 +1,7 @@
 // Fully connected layer.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/nn/functions/connection.h>
@@ -9,9 +10,24 @@
 
 namespace nn {
 
+namespace internal {
+// Chainer's number with which a bias begins, or PyTorch's bool: whether there is a bias.
+class BiasOption {
+ public:
+  constexpr BiasOption(double value) noexcept : value_(value) {}
+  template <std::same_as<bool> B> constexpr BiasOption(B is_there) noexcept : is_there_(is_there) {}
+  constexpr operator double() const noexcept { return value_; }
+  constexpr bool is_there() const noexcept { return is_there_; }
+
+ private:
+  double value_ = 0;
+  bool is_there_ = true;
+};
+}  // namespace internal
+
 struct LinearOptions {
-  double wscale = 1.0;           // the initial weights are multiplied by its square root
-  internal::BiasValue bias = 0;  // initial value of b without initial_bias
+  double wscale = 1.0;            // the initial weights are multiplied by its square root
+  internal::BiasOption bias = 0;  // initial value of b without initial_bias; false: there is no b
   bool nobias = false;
   Initializer initialW = {};             // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
   Initializer initial_bias = {};         // default: bias
@@ -39,6 +55,17 @@ class CATENA_EXPORT Linear : public internal::WeightAndBias {
 
   int out_size;
   std::optional<int> n_batch_axes;
+};
+
+struct LazyLinearOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool bias = true;
+};
+// PyTorch's LazyLinear: a Linear of the last axis of x, of which the first call determines the length.
+class CATENA_EXPORT LazyLinear : public Linear {
+ public:
+  explicit LazyLinear(int out, const LazyLinearOptions& o = {})
+      : Linear(std::nullopt, out, LinearOptions{.nobias = !o.bias, .n_batch_axes = -1}) {}
 };
 
 }  // namespace nn

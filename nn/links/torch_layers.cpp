@@ -1,24 +1,44 @@
 #include <catena/nn/links/torch_layers.h>
 
+#include <vector>
+
 namespace nn {
 
-AvgPool2d::AvgPool2d(const Pool2dArguments& a)
-    : AvgPool2d(a.kernel_size, AvgPool2dOptions{.stride = a.stride, .padding = a.padding}) {
-  catena::check<catena::ValueError>(!a.ceil_mode, "AvgPool2d", "ceil_mode is true, which only MaxPool2d has");
+using catena::check;
+using catena::ValueError;
+
+Variable Softmax2d::operator()(const Variable& x) const {
+  check<ValueError>(x && (x.ndim() == 3 || x.ndim() == 4), "Softmax2d", "x has the shape ",
+                    x ? x.shape() : autograd::Shape(), "; it must be (N, C, H, W) or (C, H, W)");
+  return softmax(x, x.ndim() - 3);
 }
 
-Variable MaxPool2d::operator()(const Variable& x) const {
-  const Pair stride = options.stride.value_or(kernel), pad = options.padding;
-  const Variable y =
-      max_pooling_2d(x, kernel, MaxPoolingOptions{.stride = stride, .pad = pad, .cover_all = options.ceil_mode});
-  // Chainer's windows of cover_all may begin beyond x and the padding before it.
-  const auto kept = [](std::int64_t windows, std::int64_t length, int step, int padding) {
-    return (windows - 1) * step >= length + padding ? windows - 1 : windows;
-  };
-  const std::int64_t rows = kept(y.shape(2), x.shape(2), stride.y, pad.y),
-                     columns = kept(y.shape(3), x.shape(3), stride.x, pad.x);
-  if (rows == y.shape(2) && columns == y.shape(3)) return y;
-  return y(catena::ellipsis, catena::Slice(0, rows), catena::Slice(0, columns));
+Variable Unflatten::operator()(const Variable& x) const {
+  const int axis = catena::normalize_axis("Unflatten", dim, x.ndim());
+  autograd::Shape shape;
+  for (int a = 0; a < x.ndim(); ++a) {
+    if (a == axis)
+      for (const std::int64_t n : unflattened_size) shape.push_back(n);
+    else shape.push_back(x.shape(a));
+  }
+  return x.reshape(shape);
+}
+
+Variable internal::padded(PadMode mode, int axes, const Variable& x, const Lengths& padding, double value) {
+  constexpr const char* names[] = {"constant", "reflect", "replicate", "circular"};
+  constexpr const char* layers[] = {"ConstantPad", "ReflectionPad", "ReplicationPad", "CircularPad"};
+  const char* const layer = layers[std::size_t(mode)];
+  check<ValueError>(x && (x.ndim() == axes + 1 || x.ndim() == axes + 2), layer, "x has the shape ",
+                    x ? x.shape() : autograd::Shape(), " for ", axes, " spatial axes");
+  std::vector<catena::Integer> widths;
+  for (const std::int64_t n : padding.of(layer, "padding", 2 * axes)) widths.emplace_back(n);
+  if (mode == PadMode::reflect)
+    for (std::size_t k = 0; k < widths.size(); ++k) {
+      const std::int64_t length = x.shape(x.ndim() - 1 - int(k / 2));
+      check<ValueError>(widths[k].value < length, layer, "the width ", widths[k].value,
+                        " is not less than the length of the axis, ", length);
+    }
+  return pad_last(x, widths, PadModeOptions{.mode = names[std::size_t(mode)], .value = value});
 }
 
 }  // namespace nn

@@ -8,6 +8,7 @@
 #include <catena/autograd/nn_extension.h>
 #include <catena/nn/functions/array.h>
 #include <catena/nn/functions/connection/geometry.h>
+#include <catena/nn/functions/torch_images.h>
 
 namespace nn {
 
@@ -23,6 +24,10 @@ using autograd::Targets;
 using autograd::type_check::TypeInfoTuple;
 
 Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths, const PadModeOptions& o) {
+  return internal::pad_last(x, widths, o);
+}
+
+Variable internal::pad_last(const Variable& x, const std::vector<catena::Integer>& widths, const PadModeOptions& o) {
   const std::int64_t given = std::int64_t(widths.size());
   catena::check<catena::ValueError>(given % 2 == 0 && given / 2 <= x.ndim(), "pad", "there are ", given,
                                     " widths for an array of the shape ", x.shape(),
@@ -34,7 +39,7 @@ Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths, c
                                     "\"; the modes are \"constant\", \"reflect\", \"replicate\" and \"circular\"");
   std::vector<std::pair<std::int64_t, std::int64_t>> sides(std::size_t(x.ndim()), {0, 0});
   for (std::int64_t k = 0; k < given; k += 2)
-    sides[std::size_t(x.ndim() - 1 - k / 2)] = {widths.begin()[k], widths.begin()[k + 1]};
+    sides[std::size_t(x.ndim() - 1 - k / 2)] = {widths[std::size_t(k)], widths[std::size_t(k + 1)]};
   return autograd::pad(x, sides, mode->second, {.constant_values = autograd::Scalar(o.value)});
 }
 

@@ -77,7 +77,7 @@ Variable cosine_similarity(const Variable& x, const Variable& y, int axis, doubl
 Variable pairwise_distance(const Variable& x, const Variable& y, const PairwiseDistanceOptions& o) {
   check_norm("pairwise_distance", o.p);
   const Variables v = broadcast_pair("PairwiseDistance", x, y);
-  return narrowed(distance(v[0], v[1], o.p, o.eps, o.keepdims), x.dtype());
+  return narrowed(distance(v[0], v[1], o.p, o.eps, o.keepdims || o.keepdim), x.dtype());
 }
 
 // ---- pairs and triples --------------------------------------------------------------------------
@@ -117,8 +117,8 @@ Variable margin_ranking_loss(const Variable& x1, const Variable& x2, const Varia
   return reduced(relu(o.margin - d * signs(t, d)), o.reduce, double(x1.size()), x1.dtype());
 }
 
-Variable hinge_embedding_loss(const Variable& x, const Variable& t, const MarginOptions& given) {
-  const MarginOptions o = internal::with_reduction("hinge_embedding_loss", given);
+Variable hinge_embedding_loss(const Variable& x, const Variable& t, const HingeEmbeddingOptions& given) {
+  const HingeEmbeddingOptions o = internal::with_reduction("hinge_embedding_loss", given);
   internal::check_reduce("hinge_embedding_loss", o.reduce, {"mean", "sum", "no"});
   check_pairs("HingeEmbeddingLoss", "x t", {x, t}, false);
   const Variable d = wide(x);
@@ -151,6 +151,21 @@ Variable triplet_margin_loss(const Variable& anchor, const Variable& positive, c
   return reduced(losses, o.reduce, double(losses.size()), anchor.dtype());
 }
 
+Variable triplet_margin_with_distance_loss(const Variable& anchor, const Variable& positive, const Variable& negative,
+                                           const TripletMarginWithDistanceOptions& o) {
+  constexpr const char* op = "triplet_margin_with_distance_loss";
+  const std::string reduce = internal::reduce_of(op, o.reduction);
+  check<ValueError>(o.margin > 0, op, "margin is ", o.margin, " and must be positive");
+  const auto between = [&](const Variable& x, const Variable& y) {
+    return o.distance_function ? o.distance_function(x, y) : pairwise_distance(x, y);
+  };
+  const Variable near = between(anchor, positive);
+  Variable far = between(anchor, negative);
+  if (o.swap) far = autograd::minimum(far, between(positive, negative));
+  const Variable losses = wide(relu(near - far + o.margin));
+  return reduced(losses, reduce, double(losses.size()), anchor.dtype());
+}
+
 Variable info_nce(const Variable& q, const Variable& k, const InfoNCEOptions& o) {
   internal::check_reduce("info_nce", o.reduce, {"mean", "sum", "no"});
   check<ValueError>(o.temperature > 0, "info_nce", "temperature is ", o.temperature, " and must be positive");
@@ -165,8 +180,18 @@ Variable info_nce(const Variable& q, const Variable& k, const InfoNCEOptions& o)
 }
 
 // ---- margins of classes -------------------------------------------------------------------------
-Variable multi_margin_loss(const Variable& x, const Variable& t, const MultiMarginOptions& o) {
+namespace {
+// Options in which PyTorch's names, where they are given, have the place of the others.
+template <class O> O with_weight(const char* op, const O& given) {
+  O o = internal::with_reduction(op, given);
+  if (o.weight) o.class_weight = o.weight;
+  return o;
+}
+}  // namespace
+
+Variable multi_margin_loss(const Variable& x, const Variable& t, const MultiMarginOptions& given) {
   constexpr const char* op = "multi_margin_loss";
+  const MultiMarginOptions o = with_weight(op, given);
   internal::check_reduce(op, o.reduce, {"mean", "sum", "no"});
   check<ValueError>(o.p == 1 || o.p == 2, op, "p is ", o.p, "; it must be 1 or 2");
   internal::check_inputs("MultiMarginLoss", "x t", {x, t}, [](const TypeInfoTuple& in_types) {
@@ -213,8 +238,9 @@ Variable multilabel_margin_loss(const Variable& x, const Variable& t, const Aver
   return reduced(sum(masked(margins, counted), {1, 2}) / double(classes), o.reduce, double(n), x.dtype());
 }
 
-Variable multilabel_soft_margin_loss(const Variable& x, const Variable& t, const MultilabelSoftMarginOptions& o) {
+Variable multilabel_soft_margin_loss(const Variable& x, const Variable& t, const MultilabelSoftMarginOptions& given) {
   constexpr const char* op = "multilabel_soft_margin_loss";
+  const MultilabelSoftMarginOptions o = with_weight(op, given);
   internal::check_reduce(op, o.reduce, {"mean", "sum", "no"});
   internal::check_inputs("MultilabelSoftMarginLoss", "x t", {x, t}, [](const TypeInfoTuple& in_types) {
     internal::expect_alike(in_types);

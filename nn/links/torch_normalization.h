@@ -1,0 +1,68 @@
+// Normalization layers with PyTorch's names, options and defaults. Parameters have the keys of the classes from which
+// they derive (gamma, beta).
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <catena/nn/functions/torch_normalization.h>
+#include <catena/nn/links/batch_normalization.h>
+#include <catena/nn/links/embed_id.h>
+#include <catena/nn/links/group_normalization.h>
+#include <catena/nn/links/layer_normalization.h>
+
+namespace nn {
+
+struct BatchNormOptions {
+  double eps = 1e-5, momentum = 0.1;  // momentum is 1 - decay of BatchNormalization
+  bool affine = true;
+};
+// BatchNormalization over all axes but that of the channels.
+struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
+  using Options = BatchNormOptions;
+  explicit BatchNorm2d(int size, const Options& o = {})
+      : BatchNormalization(size, BatchNormalizationLinkOptions{.decay = 1 - o.momentum,
+                                                               .eps = o.eps,
+                                                               .use_gamma = o.affine,
+                                                               .use_beta = o.affine,
+                                                               .initial_avg_var = 1.0}) {}
+  BatchNorm2d(int size, double eps_, double momentum = 0.1, bool affine = true)
+      : BatchNorm2d(size, Options{eps_, momentum, affine}) {}
+};
+using BatchNorm1d = BatchNorm2d;
+using BatchNorm3d = BatchNorm2d;
+
+// BatchNorm2d whose first call determines the number of channels. Until then the averages have no elements.
+class CATENA_EXPORT LazyBatchNorm2d : public BatchNorm2d {
+ public:
+  explicit LazyBatchNorm2d(const BatchNormOptions& o = {});
+  NN_MEMBERS_OF(BatchNorm2d)
+  Variable operator()(const Variable& x, const BatchNormalizationCallOptions& options = {});
+};
+using LazyBatchNorm1d = LazyBatchNorm2d;
+using LazyBatchNorm3d = LazyBatchNorm2d;
+
+// These have PyTorch's defaults.
+using LayerNorm = LayerNormalization;
+using GroupNorm = GroupNormalization;
+using InstanceNorm1d = InstanceNormalization;
+using InstanceNorm2d = InstanceNormalization;
+using InstanceNorm3d = InstanceNormalization;
+// Without a size: LazyInstanceNorm2d(), LazyInstanceNorm2d({.affine = true}).
+using LazyInstanceNorm1d = InstanceNormalization;
+using LazyInstanceNorm2d = InstanceNormalization;
+using LazyInstanceNorm3d = InstanceNormalization;
+using Embedding = EmbedID;
+
+// A function, like the layers of torch_activation.h: local_response_norm() with its size.
+struct LocalResponseNorm {
+  int size;
+  functions::LocalResponseNormFuncOptions options;
+  explicit LocalResponseNorm(int channels, const functions::LocalResponseNormFuncOptions& o = {})
+      : size(channels), options(o) {}
+  LocalResponseNorm(int channels, double alpha, double beta = 0.75, double k = 1)
+      : LocalResponseNorm(channels, functions::LocalResponseNormFuncOptions{.alpha = alpha, .beta = beta, .k = k}) {}
+  Variable operator()(const Variable& x) const { return functions::local_response_norm(x, size, options); }
+};
+
+}  // namespace nn
