@@ -222,7 +222,7 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
       : DistributedSampler(Options{o.rank, o.num_replicas, o.shuffle, o.seed, o.drop_last}) {}
   // Sets the number of the sweep, from which the order follows. Without a call it is that of the iterator, so that each
   // sweep has another order. An iterator asks for the order of a sweep when the sweep begins.
-  void set_epoch(std::int64_t epoch) noexcept { epoch_ = epoch; }
+  void set_epoch(std::int64_t sweep) noexcept { epoch_ = sweep; }
   // ValueError if drop_last leaves no example
   std::int64_t length(std::int64_t dataset_size) const override;
   // ValueError for an order of `sampler` that has another length than its length()
