@@ -2,7 +2,9 @@
 // collects them in an observation.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
+#include <exception>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -66,6 +68,9 @@ concept NamedValues = requires(const T& values) {
   Observed(values.begin()->second);
   values.end();
 };
+// The numbers to which an observed value converts.
+template <class V>
+concept ReportedNumber = std::same_as<V, double> || std::same_as<V, float> || std::same_as<V, Observed>;
 }  // namespace internal
 
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
@@ -109,7 +114,8 @@ class CATENA_EXPORT Reporter {
     Observation* previous_;
   };
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
-  template <class V> Scope scope(std::map<std::string, V>&) = delete;  // nn::Observation observation;
+  // A map from names to numbers, which the values are written to when the scope ends.
+  template <internal::ReportedNumber V> [[nodiscard]] auto scope(std::map<std::string, V>& observation);
   [[nodiscard]] Scope scope() { return {*this, *current_}; }           // keeps the current target
 
  private:
@@ -117,6 +123,30 @@ class CATENA_EXPORT Reporter {
   Observation* current_ = &own_;
   std::vector<std::pair<const void*, std::string>> names_;
 };
+
+namespace internal {
+// A scope with an observation of its own, whose values go to a map.
+template <class V> class MapScope {
+ public:
+  MapScope(Reporter& reporter, std::map<std::string, V>& to) : to_(to), scope_(reporter, own_) {}
+  MapScope(const MapScope&) = delete;
+  MapScope& operator=(const MapScope&) = delete;
+  // A value may lie on a device, from which it cannot be read after an error there.
+  ~MapScope() noexcept(false) {
+    if (std::uncaught_exceptions() > before_) return;
+    for (const auto& [key, value] : own_) to_.insert_or_assign(key, V(value.value()));
+  }
+
+ private:
+  const int before_ = std::uncaught_exceptions();
+  Observation own_;
+  std::map<std::string, V>& to_;
+  Reporter::Scope scope_;
+};
+}  // namespace internal
+template <internal::ReportedNumber V> auto Reporter::scope(std::map<std::string, V>& observation) {
+  return internal::MapScope<V>(*this, observation);
+}
 
 // Returns the innermost reporter of this thread; RuntimeError if there is none.
 CATENA_EXPORT Reporter& get_current_reporter();

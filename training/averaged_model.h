@@ -2,8 +2,11 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <utility>
+#include <vector>
 
+#include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
 #include <catena/nn/link.h>
 #include <catena/training/lr_schedulers.h>
@@ -52,6 +55,39 @@ template <class Model> class AveragedModel {
   Model* model_;
   WeightAverage average_;
 };
+
+namespace internal {
+// The links of batch normalization of a model. While the object lives, their running statistics become the means over
+// the batches, and the thread is in training mode without a graph.
+class CATENA_EXPORT StatisticsOfBatches {
+ public:
+  explicit StatisticsOfBatches(nn::Link& model);
+  ~StatisticsOfBatches();
+  StatisticsOfBatches(const StatisticsOfBatches&) = delete;
+  StatisticsOfBatches& operator=(const StatisticsOfBatches&) = delete;
+  void begin_batch();
+
+ private:
+  struct Known;
+  std::vector<Known> known_;
+  autograd::using_config mode_;
+  std::int64_t batches_ = 0;
+};
+template <class Model> nn::Link& link_of(Model& model) {
+  if constexpr (requires { model.module; }) return model.module;
+  else return model;
+}
+}  // namespace internal
+
+// Computes the running statistics of batch normalization anew, as means over the batches of a loader, after weights have
+// been averaged: update_bn(loader, swa_model). The model gets the first component of each batch.
+template <class Loader, class Model> void update_bn(Loader&& loader, Model& model) {
+  internal::StatisticsOfBatches statistics(internal::link_of(model));
+  for (const auto& batch : loader) {
+    statistics.begin_batch();
+    model(autograd::Variable(batch.values[0]));
+  }
+}
 
 // PyTorch's module.
 namespace swa_utils {

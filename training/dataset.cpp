@@ -20,6 +20,15 @@ using catena::IndexError;
 using catena::TypeError;
 using catena::ValueError;
 
+const Array& Example::component(std::int64_t i) const {
+  const auto n = static_cast<std::int64_t>(values.size());
+  check<IndexError>(i >= -n && i < n, "Example", "the index ", i, " is out of range for ", n, " components");
+  return values[static_cast<std::size_t>(i < 0 ? i + n : i)];
+}
+void Example::check_number(std::size_t n) const {
+  check<ValueError>(values.size() == n, "Example", "there are ", values.size(), " components, not ", n);
+}
+
 Dataset::~Dataset() = default;
 std::optional<Example> Dataset::get_batch(std::span<const std::int64_t>) const { return {}; }
 

@@ -1,6 +1,7 @@
 // Datasets: a size and examples by index.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <catena/autograd/array.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
+#include <catena/training/fields.h>
 #include <catena/training/held.h>
 
 namespace training {
@@ -24,12 +26,22 @@ namespace training {
 using autograd::Array;
 using autograd::Device;
 
+namespace internal {
+// A Variable, whose array is the component. (autograd/variable.h is not included here.)
+template <class T>
+concept HasArray = requires(const T& v) {
+  { v.data() } -> std::convertible_to<Array>;
+  v.creator();
+};
+}  // namespace internal
+
 // A component of an example: an array, or a host number as a 0-d array on the CPU. Integers become int64, float becomes
 // float32, other real numbers float64, bool stays bool.
 class CATENA_EXPORT ExampleValue {
  public:
   ExampleValue(const Array& a) : array_(a) {}
   template <autograd::ForeignArray T> ExampleValue(const T& a) : array_(a) {}
+  template <internal::HasArray T> ExampleValue(const T& v) : array_(v.data()) {}
   template <class T> ExampleValue(T number) requires std::is_arithmetic_v<T> {
     if constexpr (std::is_same_v<T, bool>) array_ = of_bool(number);
     else if constexpr (std::is_integral_v<T>) array_ = of_integer(static_cast<std::int64_t>(number));
@@ -46,9 +58,18 @@ class CATENA_EXPORT ExampleValue {
   Array array_;
 };
 
+namespace internal {
+template <class T> struct AreValues : std::false_type {};
+template <class... T>
+struct AreValues<std::tuple<T...>> : std::bool_constant<(... && std::is_convertible_v<const T&, ExampleValue>)> {};
+// A struct of arrays and numbers.
+template <class T>
+concept StructExample = HasFields<T> && AreValues<decltype(tuple_of_fields(std::declval<const T&>()))>::value;
+}  // namespace internal
+
 // An example or a batch: a list of components (a tuple), or named components (a map). A single array is a list of one.
 // One of two components can be taken apart: auto [x, t] = concat_examples(batch). With another number of components
-// that is a ValueError; `values` has them all.
+// that is a ValueError; unpack takes any number: auto [x, t, weight] = example.unpack<3>().
 struct CATENA_EXPORT Example {
   std::vector<Array> values;
   std::vector<std::string> names;  // names of the values if the example is a map, else empty
@@ -68,8 +89,26 @@ struct CATENA_EXPORT Example {
   requires(std::is_convertible_v<const A&, ExampleValue>&& std::is_convertible_v<const B&, ExampleValue>)
       Example(const std::pair<A, B>& p)
       : Example({ExampleValue(p.first), ExampleValue(p.second)}) {}
+  // The components of lists of values in other types: std::array{a, b}, and a struct of up to four members.
+  template <class T, std::size_t N>
+  Example(const std::array<T, N>& a) requires std::is_convertible_v<const T&, ExampleValue>
+      : values(std::apply([](auto&... v) { return Example({v...}); }, a).values) {}
+  template <internal::StructExample T> Example(const T& fields) : Example(internal::tuple_of_fields(fields)) {}
   Array operator[](std::string_view name) const;  // of a map; the KeyError lists the names
+  // A component by its position, from the end if it is negative. IndexError if there is none.
+  template <std::integral I> const Array& operator[](I i) const { return component(static_cast<std::int64_t>(i)); }
+  // All components. ValueError if there are not N.
+  template <std::size_t N> std::array<Array, N> unpack() const {
+    check_number(N);
+    std::array<Array, N> all;
+    for (std::size_t i = 0; i < N; ++i) all[i] = values[i];
+    return all;
+  }
   bool is_map() const noexcept { return !names.empty(); }
+
+ private:
+  const Array& component(std::int64_t i) const;
+  void check_number(std::size_t n) const;
 };
 using Examples = std::vector<Example>;
 namespace internal {
@@ -121,29 +160,41 @@ class DatasetPtr : public catena::Shared<const Dataset> {
 };
 
 namespace internal {
-// A class of a program that has size() and operator[], but is no Dataset.
+// The size and the examples of a class of a program that is no Dataset, by any of their usual names.
+template <class T> auto number_of_examples(T& x) {
+  if constexpr (requires { x.size(); }) return x.size();
+  else if constexpr (requires { x.len(); }) return x.len();
+}
+template <class T, class I> decltype(auto) example_at(T& x, I i) {
+  if constexpr (requires { Example(x[i]); }) return x[i];
+  else if constexpr (requires { Example(x.get(i)); }) return x.get(i);
+  else if constexpr (requires { Example(x.get_example(i)); }) return x.get_example(i);
+}
 template <class T>
 concept SizedSequence = !std::is_base_of_v<Dataset, T> && !autograd::ForeignArray<T> && !std::is_same_v<T, Array> &&
-                        !std::is_convertible_v<const T&, catena::Shared<const Dataset>> && requires(const T& x) {
-  { x.size() } -> std::convertible_to<std::int64_t>;
-  Example(x[0]);
+                        !std::is_convertible_v<const T&, catena::Shared<const Dataset>> && !HasArray<T> &&
+                        requires(T& x) {
+  { number_of_examples(x) } -> std::convertible_to<std::int64_t>;
+  Example(example_at(x, number_of_examples(x)));
 };
 template <class T> class SequenceDataset : public Dataset {
  public:
   explicit SequenceDataset(const T& sequence) : sequence_(sequence) {}
-  std::int64_t size() const override { return static_cast<std::int64_t>(sequence_.size()); }
+  std::int64_t size() const override { return static_cast<std::int64_t>(number_of_examples(sequence_)); }
   Example get_example(std::int64_t i) const override {
-    using Index = decltype(sequence_.size());
-    return Example(sequence_[static_cast<Index>(i)]);
+    using Index = decltype(number_of_examples(sequence_));
+    return Example(example_at(sequence_, static_cast<Index>(i)));
   }
 
  private:
-  T sequence_;
+  mutable T sequence_;  // a function of the program may lack const
 };
 }  // namespace internal
-// Datasets made of arrays, and of copies of objects with size() and operator[], such as a std::vector<Example>.
+// Datasets made of arrays and variables, and of copies of objects with size() (or len()) and operator[] (or get(i)),
+// such as a std::vector<Example>.
 template <> struct CATENA_EXPORT HeldFrom<const Dataset> {
   static DatasetPtr make(const Array& a);
+  template <internal::HasArray T> static DatasetPtr make(const T& v) { return make(Array(v.data())); }
   template <internal::SizedSequence T> static DatasetPtr make(const T& sequence) {
     return DatasetPtr(internal::make_held(internal::SequenceDataset<T>(sequence)));
   }
@@ -171,6 +222,11 @@ class CATENA_EXPORT TupleDataset : public Dataset {
   explicit TupleDataset(std::vector<Array> arrays);
   explicit TupleDataset(std::initializer_list<Array> arrays) : TupleDataset(std::vector<Array>(arrays)) {}
   explicit TupleDataset(std::vector<DatasetPtr> datasets);
+  // Of one array: its elements along the first axis.
+  template <class A>
+  explicit TupleDataset(const A& a) requires(std::is_same_v<A, Array> || autograd::ForeignArray<A> ||
+                                             internal::HasArray<A>)
+      : TupleDataset(std::vector<Array>{ExampleValue(a).array()}) {}
   template <class... D>
   explicit TupleDataset(D&&... datasets) requires(sizeof...(D) > 1 && (... && std::convertible_to<D, AnyDataset>))
       : TupleDataset(std::vector<DatasetPtr>{AnyDataset(std::forward<D>(datasets)).shared()...}) {}
@@ -257,7 +313,10 @@ CATENA_EXPORT DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t 
                                                std::optional<std::uint64_t> seed = {});
 struct SplitOptions {
   std::optional<std::uint64_t> seed = {};
-  operator std::optional<std::uint64_t>() const { return seed; }
+  std::optional<autograd::Generator> generator = {};  // PyTorch's option: its seed, in place of `seed`
+  operator std::optional<std::uint64_t>() const {
+    return generator ? std::optional(generator->seed & 0xffffffff) : seed;
+  }
 };
 template <std::same_as<SplitOptions> S = SplitOptions>  // so that {.seed = 0} means the options
 DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size, const S& options) {

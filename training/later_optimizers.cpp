@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/training/gradient_decay.h>
 #include <catena/training/optimizers.h>
 
 namespace training {
@@ -24,6 +26,21 @@ Hyper pytorch_adam(Values h, std::int64_t t) {
 }
 Hyper chainer_adam(Values h, std::int64_t t) { return {h[5] * adam_lr(h, t), 1 - h[1], 1 - h[2], h[3], h[5] * h[4]}; }
 
+// AMSGrad has no such option.
+template <class Options> bool ascends(const Options& o) {
+  if constexpr (requires { o.maximize; }) {
+    catena::check<catena::ValueError>(!o.maximize || o.convention == AdamConvention::pytorch, "AdamW",
+                                      "maximize needs PyTorch's convention");
+    return o.maximize;
+  } else {
+    return false;
+  }
+}
+UpdateRule with_gradient_decay(UpdateRule rule, double rate) {
+  internal::add_weight_decay(rule, rate);
+  return rule;
+}
+
 template <class Options>
 UpdateRule decayed_adam(const char* name, const catena::KernelDef& kernel, const Options& o,
                         catena::SmallVector<UpdateRule::State, 4> states) {
@@ -37,7 +54,8 @@ UpdateRule decayed_adam(const char* name, const catena::KernelDef& kernel, const
                     {"eta", o.eta}},
           .states = std::move(states),
           .block = o.convention == AdamConvention::pytorch ? pytorch_adam : chainer_adam,
-          .lr = adam_lr};
+          .lr = adam_lr,
+          .maximize = ascends(o)};
 }
 
 // h: alpha, beta1, beta2, final_lr, gamma, eps, weight_decay_rate, initial_alpha
@@ -109,18 +127,21 @@ AMSBound::AMSBound(Options o)
     : Optimizer(bounded("AMSBound", catena::kernels::ams_bound_update, o, {{"m"}, {"v"}, {"vhat"}})) {}
 
 RAdam::RAdam(Options o)
-    : Optimizer({.name = "RAdam",
-                 .kernel = &catena::kernels::r_adam_update,
-                 .hyper = {{"alpha", o.alpha},
-                           {"beta1", o.beta1},
-                           {"beta2", o.beta2},
-                           {"eps", o.eps},
-                           {"weight_decay_rate", o.weight_decay_rate}},
-                 .states = {{"m"}, {"v"}},
-                 .block = [](Values h, std::int64_t t) -> Hyper {
-                   return {h[0] / unbiased(h[1], t), 1 - h[1], 1 - h[2], h[3], h[0] * h[4], rectification(h[2], t)};
-                 },
-                 .lr = momentum_lr}) {}
+    : Optimizer(with_gradient_decay({.name = "RAdam",
+                                     .kernel = &catena::kernels::r_adam_update,
+                                     .hyper = {{"alpha", o.alpha},
+                                               {"beta1", o.beta1},
+                                               {"beta2", o.beta2},
+                                               {"eps", o.eps},
+                                               {"weight_decay_rate", o.weight_decay_rate}},
+                                     .states = {{"m"}, {"v"}},
+                                     .block = [](Values h, std::int64_t t) -> Hyper {
+                                       return {h[0] / unbiased(h[1], t), 1 - h[1], 1 - h[2], h[3], h[0] * h[4],
+                                               rectification(h[2], t)};
+                                     },
+                                     .lr = momentum_lr,
+                                     .maximize = o.maximize},
+                                    o.weight_decay)) {}
 
 NAdam::NAdam(Options o)
     : Optimizer({.name = "NAdam",
@@ -134,21 +155,24 @@ NAdam::NAdam(Options o)
                            {"weight_decay_rate", o.weight_decay_rate}},
                  .states = {{"m"}, {"v"}},
                  .block = nesterov_adam,
-                 .lr = momentum_lr}) {}
+                 .lr = momentum_lr,
+                 .maximize = o.maximize}) {}
 
 Adamax::Adamax(Options o)
-    : Optimizer({.name = "Adamax",
-                 .kernel = &catena::kernels::adamax_update,
-                 .hyper = {{"alpha", o.alpha},
-                           {"beta1", o.beta1},
-                           {"beta2", o.beta2},
-                           {"eps", o.eps},
-                           {"weight_decay_rate", o.weight_decay_rate}},
-                 .states = {{"m"}, {"u"}},
-                 .block = [](Values h, std::int64_t t) -> Hyper {
-                   return {h[0] / unbiased(h[1], t), 1 - h[1], h[2], h[3], h[0] * h[4]};
-                 },
-                 .lr = momentum_lr}) {}
+    : Optimizer(with_gradient_decay({.name = "Adamax",
+                                     .kernel = &catena::kernels::adamax_update,
+                                     .hyper = {{"alpha", o.alpha},
+                                               {"beta1", o.beta1},
+                                               {"beta2", o.beta2},
+                                               {"eps", o.eps},
+                                               {"weight_decay_rate", o.weight_decay_rate}},
+                                     .states = {{"m"}, {"u"}},
+                                     .block = [](Values h, std::int64_t t) -> Hyper {
+                                       return {h[0] / unbiased(h[1], t), 1 - h[1], h[2], h[3], h[0] * h[4]};
+                                     },
+                                     .lr = momentum_lr,
+                                     .maximize = o.maximize},
+                                    o.weight_decay)) {}
 
 MSVAG::MSVAG(Options o)
     : Optimizer({.name = "MSVAG",

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -13,6 +15,16 @@
 
 namespace training {
 
+namespace internal {
+// Returns the function. ValueError if it is empty.
+CATENA_EXPORT catena::Function<double(int)> given(catena::Function<double(int)> f, const char* who);
+// Waves of a cosine between the base and `end`, each of which takes 2 length steps.
+CATENA_EXPORT Schedule waves(double length, double end);
+}  // namespace internal
+
+// PyTorch's name of the base of schedulers.
+using LRScheduler = Scheduler;
+
 // A factor for the rate after `step` steps: LambdaLR(optimizer, [](int step) { return 1 / (1.0 + step); }).
 struct LambdaLR : Scheduler {
   template <class F>
@@ -20,6 +32,26 @@ struct LambdaLR : Scheduler {
       : Scheduler(optimizer, [factor = std::move(factor)](double base, double step) mutable {
         return base * double(factor(int(step)));
       }) {}
+  struct Options {
+    catena::Function<double(int step)> lr_lambda = {};  // ValueError if it is empty
+  };
+  template <std::same_as<Options> O = Options>
+  LambdaLR(Optimizer& optimizer, const O& o) : LambdaLR(optimizer, internal::given(o.lr_lambda, "LambdaLR")) {}
+};
+
+// The rate times factor(1) factor(2) ... factor(step): MultiplicativeLR(optimizer, [](int) { return 0.95; }).
+struct MultiplicativeLR : Scheduler {
+  template <class F>
+  MultiplicativeLR(Optimizer& optimizer, F factor) requires std::is_invocable_r_v<double, F&, int>
+      : Scheduler(optimizer, [factor = std::move(factor)](double base, double step) mutable {
+        double value = base;
+        for (int i = 1; i <= int(step); ++i) value *= double(factor(i));
+        return value;
+      }) {}
+  using Options = LambdaLR::Options;
+  template <std::same_as<Options> O = Options>
+  MultiplicativeLR(Optimizer& optimizer, const O& o)
+      : MultiplicativeLR(optimizer, internal::given(o.lr_lambda, "MultiplicativeLR")) {}
 };
 
 // The rate times gamma after every step_size steps.
@@ -88,8 +120,7 @@ struct PolynomialLR : Scheduler {
       : Scheduler(optimizer, schedules::polynomial(o.total_iters, o.power)) {}
 };
 
-// Half a wave of a cosine from the rate to eta_min in t_max steps. After them the rate stays eta_min; in PyTorch it
-// rises again.
+// Half a wave of a cosine from the rate to eta_min in t_max steps. After them it rises again; schedules::cosine stays.
 struct CosineAnnealingLROptions {
   double t_max = 1, T_max = t_max;  // one of the two, PyTorch's is T_max
   double eta_min = 0;
@@ -97,7 +128,7 @@ struct CosineAnnealingLROptions {
 struct CosineAnnealingLR : Scheduler {
   using Options = CosineAnnealingLROptions;
   CosineAnnealingLR(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::cosine(o.T_max, o.eta_min)) {}
+      : Scheduler(optimizer, internal::waves(o.T_max, o.eta_min)) {}
   CosineAnnealingLR(Optimizer& optimizer, double t_max, double eta_min = 0)
       : CosineAnnealingLR(optimizer, Options{.t_max = t_max, .eta_min = eta_min}) {}
 };
@@ -115,13 +146,64 @@ struct CosineAnnealingWarmRestarts : Scheduler {
       : Scheduler(optimizer, schedules::cosine_restarts(o.T_0, o.T_mult, o.eta_min)) {}
 };
 
+// The options of a momentum that goes against the rate, for schedulers with cycles: "momentum", or "beta1" if the
+// optimizer has that instead. By default it is scheduled if there is one; with true, an optimizer without is a
+// ValueError.
+//
 // From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
-// final_div_factor), on waves of a cosine. Sets the rate of the optimizer and of its groups to max_lr first.
+// final_div_factor), on waves of a cosine, or on lines ("linear"). three_phase: down to max_lr / div_factor as fast as
+// it went up, and then to the end. Sets the rate of the optimizer and of its groups to max_lr first. The momentum goes
+// from max_momentum to base_momentum and back. total_steps, or epochs and steps_per_epoch.  (Smith, Topin:
+// arXiv:1708.07120, in PyTorch's form.)
 struct OneCycleLROptions {
-  double max_lr = 0, total_steps = 1, pct_start = 0.3, div_factor = 25, final_div_factor = 1e4;
+  double max_lr = 0, total_steps = 1;
+  double epochs = 0, steps_per_epoch = 0;
+  double pct_start = 0.3;
+  std::string anneal_strategy = "cos";
+  std::optional<bool> cycle_momentum = {};
+  double base_momentum = 0.85, max_momentum = 0.95, div_factor = 25, final_div_factor = 1e4;
+  bool three_phase = false;
 };
 struct CATENA_EXPORT OneCycleLR : Scheduler {
-  OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o);  // ValueError for a max_lr that is not positive
+  using Options = OneCycleLROptions;
+  // ValueError for a max_lr that is not positive, another strategy, and a number of steps below 1
+  OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o);
+  template <std::same_as<OneCycleLROptions> O = OneCycleLROptions>  // OneCycleLR(optimizer, 0.1, {.total_steps = 100})
+  OneCycleLR(Optimizer& optimizer, double max_lr, O o) : OneCycleLR(optimizer, (o.max_lr = max_lr, std::move(o))) {}
+  void step() override;
+  using Scheduler::step;
+
+ private:
+  std::optional<Scheduler> momentum_;
+};
+
+// Between base_lr and max_lr on lines, up in step_size_up steps and down in step_size_down (by default as many), again
+// and again. mode: "triangular"; "triangular2", each cycle half as high; "exp_range", times gamma^step. scale_fn, in
+// place of the mode, gets the number of the cycle, from 1, or of the step (scale_mode "iterations"). The momentum goes
+// from max_momentum to base_momentum and back.  (Smith: arXiv:1506.01186, in PyTorch's form.)
+struct CyclicLROptions {
+  double base_lr = 0, max_lr = 0;
+  double step_size_up = 2000;
+  std::optional<double> step_size_down = {};
+  std::string mode = "triangular";
+  double gamma = 1;
+  catena::Function<double(double)> scale_fn = {};
+  std::string scale_mode = "cycle";
+  std::optional<bool> cycle_momentum = {};
+  double base_momentum = 0.8, max_momentum = 0.9;
+};
+struct CATENA_EXPORT CyclicLR : Scheduler {
+  using Options = CyclicLROptions;
+  // ValueError for steps that are not positive, and for another mode or scale_mode
+  CyclicLR(Optimizer& optimizer, const CyclicLROptions& o);
+  template <std::same_as<CyclicLROptions> O = CyclicLROptions>
+  CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, O o = {})
+      : CyclicLR(optimizer, (o.base_lr = base_lr, o.max_lr = max_lr, std::move(o))) {}
+  void step() override;
+  using Scheduler::step;
+
+ private:
+  std::optional<Scheduler> momentum_;
 };
 
 // One scheduler after the other, each up to its milestone: SequentialLR(optimizer, {warmup, cosine}, {.milestones =
@@ -137,13 +219,23 @@ struct CATENA_EXPORT SequentialLR : Scheduler {
       : SequentialLR(optimizer, schedulers, SequentialLROptions{std::move(milestones)}) {}
 };
 
-// From the rate to swa_lr in anneal_epochs steps, on half a wave of a cosine: for averages of weights (AveragedModel).
+// Several schedulers at once: each takes the value of the one before as its base, so that factors are multiplied.
+// Begins with the rate from which the first one was made. The schedulers that are given are not stepped.
+struct CATENA_EXPORT ChainedScheduler : Scheduler {
+  explicit ChainedScheduler(const std::vector<Scheduler>& schedulers);
+  // With PyTorch's second argument; ValueError for another optimizer than that of the schedulers.
+  ChainedScheduler(const std::vector<Scheduler>& schedulers, const Optimizer& optimizer);
+};
+
+// From the rate to swa_lr in anneal_epochs steps, on half a wave of a cosine, or on a line ("linear"): for averages of
+// weights (AveragedModel). ValueError for another strategy.
 struct SWALROptions {
   double swa_lr = 0.05, anneal_epochs = 10;
+  std::string anneal_strategy = "cos";
 };
-struct SWALR : Scheduler {
+struct CATENA_EXPORT SWALR : Scheduler {
   using Options = SWALROptions;
-  SWALR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::cosine(o.anneal_epochs, o.swa_lr)) {}
+  SWALR(Optimizer& optimizer, const Options& o);
   SWALR(Optimizer& optimizer, double swa_lr) : SWALR(optimizer, Options{.swa_lr = swa_lr}) {}
 };
 

@@ -74,6 +74,26 @@ struct UpdateRule {
   double (*lr)(std::span<const double> values, std::int64_t t) = nullptr;
   // If parameters cannot have hyperparameters of their own: why. add_param_group and update_rule are then a ValueError.
   const char* no_groups = nullptr;
+  // For rules with a kernel. maximize: the update goes up the gradient: `block` gets the negative rate and decay.
+  // decays_gradient: before the kernel, g + weight_decay p takes the place of the gradient g; it has that
+  // hyperparameter, and its kernel does not read it.
+  bool maximize = false, decays_gradient = false;
+};
+
+// PyTorch's option of zero_grad.
+struct ZeroGradOptions {
+  bool set_to_none = true;
+};
+
+// The handle of a hook that register_step_pre_hook or register_step_post_hook made. The hook stays without it.
+class CATENA_EXPORT StepHookHandle {
+ public:
+  StepHookHandle(Optimizer& optimizer, std::string name) : optimizer_(&optimizer), name_(std::move(name)) {}
+  void remove();  // a second call has no effect; the optimizer must be there
+
+ private:
+  Optimizer* optimizer_;
+  std::string name_;
 };
 
 // The base of the optimizers: holds the model, runs hooks and applies the update rule.
@@ -218,6 +238,15 @@ class CATENA_EXPORT Optimizer {
 
   // ---- PyTorch's names ----
   void zero_grad(bool set_to_none = true) { set_to_none ? target().cleargrads() : target().zerograds(); }
+  template <std::same_as<ZeroGradOptions> O = ZeroGradOptions> void zero_grad(const O& o) { zero_grad(o.set_to_none); }
+  // Hooks of a function of the optimizer, before and after the parameters are updated, as add_hook(); setup() forgets
+  // them: auto handle = optimizer.register_step_post_hook([](training::Optimizer& o) { ... }); handle.remove();
+  template <std::invocable<Optimizer&> F> StepHookHandle register_step_pre_hook(F hook) {
+    return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::pre);
+  }
+  template <std::invocable<Optimizer&> F> StepHookHandle register_step_post_hook(F hook) {
+    return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::post);
+  }
   void step() { update(); }
   // Calls PyTorch's closure (it clears the gradients, calls backward() and returns the loss), updates, and returns the
   // loss.
@@ -322,6 +351,9 @@ class CATENA_EXPORT Optimizer {
   std::uint64_t frozen_slots() const noexcept;
   void refresh_slots();
   struct HookScope;
+  StepHookHandle add_step_hook(Hook hook, HookTiming timing);
+  void decay_gradients();
+  std::vector<double> values_for_block(const std::vector<const internal::ParamGroupData*>& groups) const;
   void run_hook(const Hook& hook);
   bool has_hooks(HookTiming timing) const noexcept;
   void run_hooks(HookTiming timing);

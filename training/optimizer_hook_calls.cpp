@@ -1,5 +1,6 @@
 // The hooks of an optimizer, of its groups and of single parameters: their lists, and when they run.
 #include <algorithm>
+#include <utility>
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
@@ -36,6 +37,21 @@ void Optimizer::add_hook(Hook hook, const std::string& name, HookTiming timing) 
 
 void Optimizer::add_hook(ParamHook hook, const std::string& name, HookTiming timing) {
   add_hook(for_each_param(std::move(hook)), name, timing);
+}
+
+StepHookHandle Optimizer::add_step_hook(Hook hook, HookTiming timing) {
+  std::string name = catena::concat("step hook ", changes_);
+  add_hook(std::move(hook), name, timing);
+  return {*this, std::move(name)};
+}
+
+void StepHookHandle::remove() {
+  if (optimizer_ == nullptr) return;
+  Optimizer* const optimizer = std::exchange(optimizer_, nullptr);
+  try {
+    optimizer->remove_hook(name_);
+  } catch (const KeyError&) {  // setup() has forgotten it
+  }
 }
 
 void Optimizer::remove_hook(const std::string& name) {

@@ -193,7 +193,7 @@ void Optimizer::launch() {
   std::vector<catena::Hyper> hyper(std::max<std::size_t>(keys.size(), 1));
   const auto fill = [this](std::span<catena::Hyper> blocks, std::span<const HyperKey> of, std::int64_t t) {
     for (std::size_t i = 0; i < of.size(); ++i)
-      blocks[i] = rule_.block(values_of(value_sets_[of[i].value_set]), t - of[i].missed);
+      blocks[i] = rule_.block(values_for_block(value_sets_[of[i].value_set]), t - of[i].missed);
   };
   fill(hyper, keys, t_ + 1);
   pass.complete(hyper);
@@ -220,6 +220,29 @@ void Optimizer::launch() {
     first = false;
   }
   round_fp32_params();
+}
+
+std::vector<double> Optimizer::values_for_block(const ValueSet& groups) const {
+  std::vector<double> values = values_of(groups);
+  if (!rule_.maximize) return values;
+  // Rates are multiplied by decays where these do not go to the gradient, so that a decay of the parameter stays.
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::string_view name = rule_.hyper[i].name;
+    if (name == "lr" || name == internal::own_name(*this, "lr") || name == "weight_decay" ||
+        name == "weight_decay_rate")
+      values[i] = -values[i];
+  }
+  return values;
+}
+
+void Optimizer::decay_gradients() {
+  const std::size_t decay = hyper_index("weight_decay");
+  for (Slot& s : slots_) {
+    if (!s.is_updated()) continue;
+    const double rate = values_for_block(value_sets_[s.value_set])[decay];
+    Variable& p = s.param.param;
+    if (rate != 0) p.set_grad(autograd::astype(p.grad() + p.data() * rate, p.grad().dtype()));
+  }
 }
 
 void Optimizer::update_each() {

@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/training/gradient_decay.h>
 
 namespace training {
 namespace {
@@ -36,6 +37,8 @@ UpdateRule corrected_momentum(const char* name, double lr, double momentum, bool
 UpdateRule gradient_descent(const SGD::Options& o) {
   constexpr const char* kName = "SGD";
   catena::check<catena::ValueError>(o.momentum != 0 || !o.nesterov, kName, "nesterov needs a momentum, which is 0");
+  catena::check<catena::ValueError>(o.dampening == 0 || !o.nesterov, kName, "nesterov excludes dampening, which is ",
+                                    o.dampening);
   UpdateRule rule = o.momentum != 0 ? corrected_momentum(kName, o.lr, o.momentum, o.nesterov)
                                     : UpdateRule{.name = kName,
                                                  .kernel = &catena::kernels::sgd_update,
@@ -45,6 +48,10 @@ UpdateRule gradient_descent(const SGD::Options& o) {
                                                    return {h[0], h[1]};
                                                  }};
   rule.hyper.push_back({"weight_decay", o.weight_decay});
+  rule.maximize = o.maximize;
+  if (o.momentum == 0 || o.dampening == 0) return rule;
+  rule.hyper.push_back({"dampening", o.dampening});
+  rule.kernel = nullptr;  // the first update differs from the others
   return rule;
 }
 
@@ -58,21 +65,24 @@ UpdateRule root_mean_square(const RMSprop::Options& o) {
       .block = [](Values h, std::int64_t) -> catena::Hyper {
         return {h[0], h[1], 1 - h[1], h[2], h.size() > 3 ? h[3] : 0};
       }};
-  if (o.momentum == 0) return rule;
-  rule.kernel =
-      o.centered ? &catena::kernels::rmsprop_centered_momentum_update : &catena::kernels::rmsprop_momentum_update;
-  rule.hyper.push_back({"momentum", o.momentum});
-  rule.states.push_back({"v"});
+  rule.maximize = o.maximize;
+  if (o.momentum != 0) {
+    rule.kernel =
+        o.centered ? &catena::kernels::rmsprop_centered_momentum_update : &catena::kernels::rmsprop_momentum_update;
+    rule.hyper.push_back({"momentum", o.momentum});
+    rule.states.push_back({"v"});
+  }
+  internal::add_weight_decay(rule, o.weight_decay);
   return rule;
 }
 
-// The kernel of AMSGrad also decays the parameter itself, here by the rate 0.
-const catena::KernelDef* adam_kernel(const Adam::Options& o) {
-  catena::check<catena::ValueError>(!o.amsgrad || o.weight_decay == 0, "Adam",
-                                    "amsgrad excludes weight_decay, which is ", o.weight_decay,
-                                    ": AdamW and AMSGrad decay weights, and so does the hook WeightDecay");
-  return o.amsgrad ? &catena::kernels::ams_grad_update : &catena::kernels::adam_update;
+// The kernel of AMSGrad decays the parameter itself, not the gradient.
+catena::Hyper without_decay(catena::Hyper block) {
+  block[4] = 0;
+  return block;
 }
+catena::Hyper chainer_ams_grad(Values h, std::int64_t t) { return without_decay(chainer_adam(h, t)); }
+catena::Hyper pytorch_ams_grad(Values h, std::int64_t t) { return without_decay(pytorch_adam(h, t)); }
 
 }  // namespace
 
@@ -92,15 +102,18 @@ MomentumSGD::MomentumSGD(Options o)
 
 Adam::Adam(Options o)
     : Optimizer({.name = "Adam",
-                 .kernel = adam_kernel(o),
+                 .kernel = o.amsgrad ? &catena::kernels::ams_grad_update : &catena::kernels::adam_update,
                  .hyper = {{"alpha", o.alpha},
                            {"beta1", o.beta1},
                            {"beta2", o.beta2},
                            {"eps", o.eps},
                            {"weight_decay", o.weight_decay}},
                  .states = o.amsgrad ? States{{"m"}, {"v"}, {"vhat"}} : States{{"m"}, {"v"}},
-                 .block = o.convention == AdamConvention::pytorch ? pytorch_adam : chainer_adam,
-                 .lr = adam_lr}) {}
+                 .block = o.convention == AdamConvention::pytorch ? (o.amsgrad ? pytorch_ams_grad : pytorch_adam)
+                                                                  : (o.amsgrad ? chainer_ams_grad : chainer_adam),
+                 .lr = adam_lr,
+                 .maximize = o.maximize,
+                 .decays_gradient = o.amsgrad}) {}
 
 NesterovAG::NesterovAG(Options o)
     : Optimizer({.name = "NesterovAG",
@@ -119,8 +132,6 @@ AdaGrad::AdaGrad(Options o)
                  .block = [](Values h, std::int64_t) -> catena::Hyper {
                    return {h[0], h[1]};
                  }}) {}
-
-Adagrad::Adagrad(Options o) : AdaGrad(AdaGrad::Options(o)) {}
 
 AdaDelta::AdaDelta(Options o)
     : Optimizer({.name = "AdaDelta",

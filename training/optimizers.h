@@ -18,6 +18,8 @@ template <class T>
 concept Number = std::is_arithmetic_v<T>;
 template <class T>
 concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::vector<Variable>>;
+template <class T>
+concept GroupList = std::is_same_v<T, std::vector<ParamGroupOptions>>;
 }  // namespace internal
 
 // Constructors from options by name, without arguments, and from hyperparameters in their order. With a model, a list
@@ -34,6 +36,8 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   template <internal::ParameterList P> Class(const P& params, Options o) : Class(o) { setup(params); }                \
   template <std::size_t N> explicit Class(const ParamGroupOptions(&groups)[N]) : Class() { setup_groups(groups); }    \
   template <std::size_t N> Class(const ParamGroupOptions(&groups)[N], Options o) : Class(o) { setup_groups(groups); } \
+  template <internal::GroupList G> explicit Class(const G& groups) : Class() { setup_groups(groups); }                \
+  template <internal::GroupList G> Class(const G& groups, Options o) : Class(o) { setup_groups(groups); }             \
   template <internal::Number... N>                                                                                    \
   explicit Class(N... values) requires(sizeof...(N) > 0) : Class(Options{double(values)...}) {}                       \
   template <internal::Number... N>                                                                                    \
@@ -60,18 +64,25 @@ concept ParameterList = std::is_same_v<T, Variables> || std::is_same_v<T, std::v
   Class(Link& target, const O& o) : Class(target, Options(o)) {}                                           \
   template <internal::ParameterList P, std::same_as<TorchOptions> O = TorchOptions>                        \
   Class(const P& params, const O& o) : Class(params, Options(o)) {}                                        \
+  template <internal::GroupList G, std::same_as<TorchOptions> O = TorchOptions>                            \
+  Class(const G& groups, const O& o) : Class(groups, Options(o)) {}                                        \
   template <std::size_t N, std::same_as<TorchOptions> O = TorchOptions>                                    \
   Class(const ParamGroupOptions(&groups)[N], const O& o) : Class(groups, Options(o)) {}
 
 // p <- p - lr g. With momentum, that of CorrectedMomentumSGD, as in PyTorch: state v. With the hyperparameter
-// weight_decay, g + weight_decay p stands in place of g, after the hooks. ValueError for nesterov without momentum.
+// weight_decay, g + weight_decay p stands in place of g, after the hooks. With dampening, v <- momentum v - (1 -
+// dampening) g after the first update. maximize goes up the gradient, here and below. ValueError for nesterov without
+// momentum or with dampening.
 struct CATENA_EXPORT SGD : Optimizer {
-  struct Options {
-    double lr = 0.01, momentum = 0, weight_decay = 0;
-    bool nesterov = false;
+  struct Options {  // in PyTorch's order
+    double lr = 0.01, momentum = 0, dampening = 0, weight_decay = 0;
+    bool nesterov = false, maximize = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
   HyperReference momentum{*this, "momentum"};
+
+ protected:
+  void update_one(Variable& param, std::span<Array> states) override;  // with dampening
 };
 
 // v <- momentum v - lr g;  p <- p + v.  State v.
@@ -99,13 +110,14 @@ struct CATENA_EXPORT Adam : Optimizer {
   struct Options {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
     AdamConvention convention = AdamConvention::chainer;
-    bool amsgrad = false;  // the denominator of AMSGrad; a weight_decay is a ValueError then
+    bool amsgrad = false;  // the denominator of AMSGrad
+    bool maximize = false;
   };
   struct TorchOptions {
     double lr = 0.001;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0;
-    bool amsgrad = false;
+    bool amsgrad = false, maximize = false;
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -113,7 +125,8 @@ struct CATENA_EXPORT Adam : Optimizer {
               .eps = eps,
               .weight_decay = weight_decay,
               .convention = AdamConvention::pytorch,
-              .amsgrad = amsgrad};
+              .amsgrad = amsgrad,
+              .maximize = maximize};
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adam)
@@ -150,11 +163,12 @@ struct CATENA_EXPORT AdaDelta : Optimizer {
 // ms <- alpha ms + (1 - alpha) g^2;  p <- p - lr g / (sqrt(ms) + eps).  State ms. With centered, the estimated variance
 // ms - mg^2 stands in place of ms, mg <- alpha mg + (1 - alpha) g being a second state. With a momentum other than 0,
 // v <- momentum v + g / (sqrt(ms) + eps);  p <- p - lr v; only then is momentum a hyperparameter (else a KeyError), and
-// v the last state. All as in PyTorch.
+// v the last state. With a weight_decay other than 0, which is a hyperparameter only then, g + weight_decay p becomes
+// the gradient before the step. All as in PyTorch.
 struct CATENA_EXPORT RMSprop : Optimizer {
-  struct Options {
-    double lr = 0.01, alpha = 0.99, eps = 1e-8, momentum = 0;
-    bool centered = false;
+  struct Options {  // in PyTorch's order
+    double lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
+    bool centered = false, maximize = false;
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RMSprop)
   HyperReference momentum{*this, "momentum"};
@@ -197,19 +211,21 @@ struct CATENA_EXPORT AdamW : Optimizer {
     double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0.01, eta = 1;
     AdamConvention convention = AdamConvention::pytorch;
     bool amsgrad = false;  // as AMSGrad
+    bool maximize = false;
   };
   struct TorchOptions {
     double lr = 0.001;  // alpha
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0.01;  // weight_decay_rate
-    bool amsgrad = false;
+    bool amsgrad = false, maximize = false;
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
               .beta2 = betas.second,
               .eps = eps,
               .weight_decay_rate = weight_decay,
-              .amsgrad = amsgrad};
+              .amsgrad = amsgrad,
+              .maximize = maximize};
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(AdamW)
@@ -248,15 +264,21 @@ struct CATENA_EXPORT AMSBound : Optimizer {
 
 // Adam whose adaptive rate is rectified by its variance, and which is a momentum method in the first steps.  Decay as
 // in PyTorch's AdamW. States m, v.  (Liu et al.: arXiv:1908.03265.)
+// weight_decay is that of RMSprop, unless PyTorch's decoupled_weight_decay makes it weight_decay_rate.
 struct CATENA_EXPORT RAdam : Optimizer {
   struct Options {
-    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
+    double alpha = 0.001, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0, weight_decay = 0;
+    bool maximize = false;
   };
-  struct TorchOptions {  // without PyTorch's weight_decay, which is added to the gradient
+  struct TorchOptions {
     double lr = 0.001;
     std::pair<double, double> betas = {0.9, 0.999};
-    double eps = 1e-8;
-    operator Options() const { return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps}; }
+    double eps = 1e-8, weight_decay = 0;
+    bool decoupled_weight_decay = false, maximize = false;
+    operator Options() const {
+      const double rate = decoupled_weight_decay ? weight_decay : 0;
+      return {lr, betas.first, betas.second, eps, rate, weight_decay - rate, maximize};
+    }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RAdam)
   CATENA_TORCH_CONSTRUCTORS(RAdam)
@@ -271,12 +293,14 @@ struct CATENA_EXPORT NAdam : Optimizer {
   struct Options {
     double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0, momentum_decay = 0.004,
            weight_decay_rate = 0;
+    bool maximize = false;
   };
   struct TorchOptions {
     double lr = 0.002;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0, momentum_decay = 0.004;
     bool decoupled_weight_decay = false;  // weight_decay is weight_decay_rate
+    bool maximize = false;
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -284,7 +308,8 @@ struct CATENA_EXPORT NAdam : Optimizer {
               .eps = eps,
               .weight_decay = decoupled_weight_decay ? 0 : weight_decay,
               .momentum_decay = momentum_decay,
-              .weight_decay_rate = decoupled_weight_decay ? weight_decay : 0};
+              .weight_decay_rate = decoupled_weight_decay ? weight_decay : 0,
+              .maximize = maximize};
     }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(NAdam)
@@ -293,16 +318,18 @@ struct CATENA_EXPORT NAdam : Optimizer {
 };
 
 // m as in Adam;  u <- max(beta2 u, |g| + eps);  p <- p - alpha / (1 - beta1^t) m / u.  Decay as in PyTorch's AdamW.
-// States m, u.  (Kingma, Ba: arXiv:1412.6980, section 7.)
+// States m, u. weight_decay is that of RMSprop.  (Kingma, Ba: arXiv:1412.6980, section 7.)
 struct CATENA_EXPORT Adamax : Optimizer {
   struct Options {
-    double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0;
+    double alpha = 0.002, beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay_rate = 0, weight_decay = 0;
+    bool maximize = false;
   };
-  struct TorchOptions {  // without PyTorch's weight_decay, which is added to the gradient
+  struct TorchOptions {
     double lr = 0.002;
     std::pair<double, double> betas = {0.9, 0.999};
-    double eps = 1e-8;
-    operator Options() const { return {.alpha = lr, .beta1 = betas.first, .beta2 = betas.second, .eps = eps}; }
+    double eps = 1e-8, weight_decay = 0;
+    bool maximize = false;
+    operator Options() const { return {lr, betas.first, betas.second, eps, 0, weight_decay, maximize}; }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
   CATENA_TORCH_CONSTRUCTORS(Adamax)
@@ -409,14 +436,64 @@ struct CATENA_EXPORT Muon : Optimizer {
 };
 
 // ---- PyTorch's names, defaults and order of hyperparameters ----
-// AdaGrad with them.
-struct CATENA_EXPORT Adagrad : AdaGrad {
+// AdaGrad with the rate lr / (1 + (t - 1) lr_decay), and states that begin with initial_accumulator_value. weight_decay
+// is that of RMSprop.
+struct CATENA_EXPORT Adagrad : Optimizer {
   struct Options {
-    double lr = 0.01, eps = 1e-10;
-    operator AdaGrad::Options() const { return {.lr = lr, .eps = eps}; }
+    double lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
+    bool maximize = false;
   };
-  CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Adagrad)
+  CATENA_OPTIMIZER_CONSTRUCTORS(Adagrad)
 };
+
+// The rules below are programs of array functions, as those that depend on a whole parameter, and cannot be captured.
+// weight_decay p is added to the gradient.
+
+// AdaDelta with a rate: p <- p - lr dx.  States msg, msdx.
+struct CATENA_EXPORT Adadelta : Optimizer {
+  struct Options {
+    double lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0;
+    bool maximize = false;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(Adadelta)
+
+ protected:
+  void update_one(Variable& param, std::span<Array> states) override;
+};
+
+// Steps whose size depends on the sign of the gradient alone: p <- p - step sign(g). While the sign stays, step <- step
+// etas.second; where it has changed, step <- step etas.first and the element is left as it is; steps stay within
+// step_sizes and begin with lr. States prev, step.  (Riedmiller, Braun 1993, in PyTorch's form.)
+struct CATENA_EXPORT Rprop : Optimizer {
+  struct Options {
+    double lr = 0.01;
+    std::pair<double, double> etas = {0.5, 1.2}, step_sizes = {1e-6, 50};
+    bool maximize = false;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(Rprop)
+
+ protected:
+  void update_one(Variable& param, std::span<Array> states) override;
+};
+
+// SGD with the rate eta = lr / (1 + lambd lr (t - 1))^alpha and the decay 1 - lambd eta, and the mean of the parameters
+// from update t0 on: ax <- ax + (p - ax) / max(1, t - 1 - t0). State ax; states("/path")[0] is the mean. A new lr
+// counts at once.  (Polyak, Juditsky 1992, in PyTorch's form.)
+struct CATENA_EXPORT ASGD : Optimizer {
+  struct Options {
+    double lr = 0.01, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0;
+    bool maximize = false;
+  };
+  CATENA_OPTIMIZER_CONSTRUCTORS(ASGD)
+
+ protected:
+  void update_one(Variable& param, std::span<Array> states) override;
+};
+
+// PyTorch's module.
+namespace optim {
+using namespace training;
+}  // namespace optim
 
 #undef CATENA_TORCH_CONSTRUCTORS
 #undef CATENA_OPTIMIZER_CONSTRUCTORS_ONLY

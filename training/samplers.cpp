@@ -219,8 +219,9 @@ std::int64_t DistributedSampler::length(std::int64_t dataset_size) const {
 }
 
 Order DistributedSampler::order(const OrderContext& context) const {
-  autograd::Generator shared{autograd::derived_seed(options_.seed, static_cast<std::uint64_t>(context.epoch)), 0};
-  const OrderContext whole{context.dataset_size, context.epoch, {}, shared};
+  const std::int64_t epoch = epoch_.value_or(context.epoch);
+  autograd::Generator shared{autograd::derived_seed(options_.seed, static_cast<std::uint64_t>(epoch)), 0};
+  const OrderContext whole{context.dataset_size, epoch, {}, shared};
   const Order all = options_.sampler   ? (*options_.sampler)->order(whole)
                     : options_.shuffle ? permutation(context.dataset_size, shared)
                                        : sequence(context.dataset_size);
@@ -234,6 +235,11 @@ Order DistributedSampler::order(const OrderContext& context) const {
   for (std::int64_t k = 0; k < wanted; ++k)
     part.push_back(all[(at(options_.rank) + at(k) * at(options_.size)) % all.size()]);
   return part;
+}
+
+BatchSampler::BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last)
+    : sampler(std::move(order)), batch_size(size), drop_last(leave_out_last) {
+  check<ValueError>(size >= 1, "BatchSampler", "batch_size is ", size, " and must be at least 1");
 }
 
 FunctionSampler::FunctionSampler(Function function) : function_(std::move(function)) {

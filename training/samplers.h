@@ -19,6 +19,14 @@
 
 namespace training {
 
+namespace internal {
+// A dataset, as an argument of a sampler, which needs its size alone.
+template <class D>
+concept HasSize = requires(const D& d) {
+  { d.size() } -> std::convertible_to<std::int64_t>;
+};
+}  // namespace internal
+
 // The beginning of a sweep.
 struct OrderContext {
   std::int64_t dataset_size;                    // number of examples of the dataset
@@ -68,9 +76,11 @@ template <> struct HeldFrom<const OrderSampler> {
 // The argument type of iterators for a sampler: an lvalue is borrowed, a temporary is owned, a pointer is shared.
 using AnyOrderSampler = Held<const OrderSampler>;
 
-// The order of the dataset.
+// The order of the dataset. PyTorch's argument, the dataset, may be given; it is that of the iterator.
 class CATENA_EXPORT SequentialSampler : public OrderSampler {
  public:
+  SequentialSampler() = default;
+  template <internal::HasSize D> explicit SequentialSampler(const D&) {}
   std::vector<std::int64_t> order(const OrderContext& context) const override;
 };
 
@@ -85,6 +95,9 @@ class CATENA_EXPORT RandomSampler : public OrderSampler {
   };
   RandomSampler() = default;
   explicit RandomSampler(Options options);  // ValueError for num_samples below 1
+  // With PyTorch's first argument, the dataset; it is that of the iterator.
+  template <internal::HasSize D> explicit RandomSampler(const D&) {}
+  template <internal::HasSize D> RandomSampler(const D&, Options options) : RandomSampler(options) {}
   // ValueError for num_samples of an empty dataset
   std::int64_t length(std::int64_t dataset_size) const override;
   std::vector<std::int64_t> order(const OrderContext& context) const override;
@@ -178,6 +191,14 @@ class CATENA_EXPORT SubsetRandomSampler : public OrderSampler {
   Options options_;
 };
 
+// PyTorch's options of DistributedSampler.
+struct DistributedSamplerOptions {
+  std::int64_t num_replicas = 1, rank = 0;
+  bool shuffle = true;
+  std::uint64_t seed = 0;
+  bool drop_last = false;
+};
+
 // The part of one of several programs that train together: of an order that all of them have, program `rank` of `size`
 // reads the indices rank, rank + size, rank + 2 size... The order is lengthened by its beginning (or shortened by
 // `drop_last`), so that all parts have one length.
@@ -195,6 +216,13 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
     std::optional<AnyOrderSampler> sampler = {};
   };
   explicit DistributedSampler(Options options);  // ValueError unless 0 <= rank < size
+  // With PyTorch's first argument, the dataset, and its options; the dataset is that of the iterator.
+  template <internal::HasSize D, std::same_as<DistributedSamplerOptions> O = DistributedSamplerOptions>
+  explicit DistributedSampler(const D&, const O& o)
+      : DistributedSampler(Options{o.rank, o.num_replicas, o.shuffle, o.seed, o.drop_last}) {}
+  // Sets the number of the sweep, from which the order follows. Without a call it is that of the iterator, so that each
+  // sweep has another order. An iterator asks for the order of a sweep when the sweep begins.
+  void set_epoch(std::int64_t sweep) noexcept { epoch_ = sweep; }
   // ValueError if drop_last leaves no example
   std::int64_t length(std::int64_t dataset_size) const override;
   // ValueError for an order of `sampler` that has another length than its length()
@@ -202,6 +230,17 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
 
  private:
   Options options_;
+  std::optional<std::int64_t> epoch_;
+};
+
+// Batches of the indices of a sampler: the option batch_sampler of DataLoader, in place of batch_size, shuffle, sampler
+// and drop_last. ValueError for a batch size below 1.
+//   training::BatchSampler batches(training::RandomSampler(dataset), 32, false);
+struct CATENA_EXPORT BatchSampler {
+  BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last = false);
+  AnyOrderSampler sampler;
+  std::int64_t batch_size;
+  bool drop_last;
 };
 
 }  // namespace training

@@ -152,7 +152,7 @@ Scheduler::Scheduler(Optimizer& optimizer, Schedule schedule, std::string hyper)
     const double base = group.get_hyper(hyper_);
     groups_.emplace_back(std::move(group), base);
   }
-  set();
+  set(0);
 }
 
 Scheduler::Scheduler(ParamGroup group, Schedule schedule, std::string hyper)
@@ -162,12 +162,19 @@ Scheduler::Scheduler(ParamGroup group, Schedule schedule, std::string hyper)
       base_(group.get_hyper(hyper_)) {
   check<ValueError>(bool(schedule_), "Scheduler", "the schedule is empty");
   groups_.emplace_back(std::move(group), base_);
-  set();
+  set(0);
 }
 
-void Scheduler::set() {
-  if (optimizer_ != nullptr) optimizer_->set_hyper(hyper_, schedule_(base_, double(t_)));
-  for (auto& [group, base] : groups_) group.set_hyper(hyper_, schedule_(base, double(t_)));
+void Scheduler::set(double step) {
+  if (optimizer_ != nullptr) optimizer_->set_hyper(hyper_, schedule_(base_, step));
+  for (auto& [group, base] : groups_) group.set_hyper(hyper_, schedule_(base, step));
+}
+
+std::vector<double> Scheduler::get_last_lr() const {
+  if (optimizer_ == nullptr) return {value()};
+  std::vector<double> values;
+  for (const ParamGroup& group : optimizer_->param_groups()) values.push_back(group.get_hyper(hyper_));
+  return values;
 }
 
 double Scheduler::value() const {
@@ -176,7 +183,27 @@ double Scheduler::value() const {
 
 void Scheduler::step() {
   ++t_;
-  set();
+  set(double(t_));
+}
+
+void Scheduler::step(double epoch) {
+  check<ValueError>(epoch >= 0, "Scheduler", "the epoch is ", epoch, " and must not be negative");
+  t_ = static_cast<std::int64_t>(epoch);
+  set(epoch);
+}
+
+Optimizer& Scheduler::common_optimizer(const char* who, const std::vector<Scheduler>& schedulers) {
+  check<ValueError>(!schedulers.empty(), who, "there are no schedulers");
+  // The schedulers have set the rate; that of before is the base of all of them.
+  const Scheduler& first = schedulers.front();
+  for (const Scheduler& s : schedulers)
+    check<ValueError>(s.optimizer_ != nullptr && s.optimizer_ == first.optimizer_ && s.hyper_ == first.hyper_, who,
+                      s.optimizer_ != first.optimizer_ ? "the schedulers are of different optimizers"
+                      : s.optimizer_ == nullptr        ? "a scheduler is of one group"
+                                                       : "the schedulers are of different hyperparameters");
+  first.optimizer_->set_hyper(first.hyper_, first.base_);
+  for (auto [group, base] : first.groups_) group.set_hyper(first.hyper_, base);
+  return *first.optimizer_;
 }
 
 void Scheduler::serialize(Serializer& s) {
@@ -190,7 +217,7 @@ void Scheduler::serialize(Serializer& s) {
     for (auto& [group, base] : groups_)
       if (const std::string key = "bases/" + group.name(); s.is_writer() || s.contains(key)) s(key, base);
   }
-  if (!s.is_writer()) set();
+  if (!s.is_writer()) set(double(t_));
 }
 
 nn::StateDict Scheduler::state_dict() { return nn::state_dict(*this); }
@@ -206,72 +233,13 @@ bool is_better(const PlateauOptions& o, double measure, double best) {
 
 }  // namespace
 
-namespace {
-
-// Returns the number of steps of each of n schedulers; 0 for the last one, which has no end.
-std::vector<double> lengths_of(std::size_t n, const std::vector<double>& milestones) {
-  check<ValueError>(n > 0, "SequentialLR", "there are no schedulers");
-  check<ValueError>(milestones.size() + 1 == n, "SequentialLR", milestones.size(), " milestones are given for ", n,
-                    " schedulers; there must be one less");
-  std::vector<double> lengths;
-  double begin = 0;
-  for (const double end : milestones) {
-    check_length("SequentialLR", "a number of steps", end - begin);
-    lengths.push_back(end - begin);
-    begin = end;
-  }
-  lengths.push_back(0);
-  return lengths;
-}
-
-Schedule cycle_of(const OneCycleLROptions& o) {
-  return schedules::one_cycle(
-      o.total_steps,
-      {.warmup = o.pct_start, .start_factor = 1 / o.div_factor, .end_factor = 1 / (o.div_factor * o.final_div_factor)});
-}
-
-// Checks the options, and then sets the rate from which the cycle is computed.
-Optimizer& at_rate(Optimizer& optimizer, const OneCycleLROptions& o) {
-  const double lr = o.max_lr;
-  check<ValueError>(lr > 0, "OneCycleLR", "max_lr is ", lr, " and must be positive");
-  cycle_of(o);  // for its checks
-  optimizer.set_lr(lr);
-  const std::string hyper = internal::hyper_to_set(optimizer, {}, "OneCycleLR");
-  for (ParamGroup& group : internal::groups_with(optimizer, hyper)) group.set_hyper(hyper, lr);
-  return optimizer;
-}
-
-}  // namespace
-
-OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
-    : Scheduler(at_rate(optimizer, o), cycle_of(o)) {}
-
-SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o)
-    : Scheduler(
-          [&]() -> Optimizer& {
-            lengths_of(schedulers.size(), o.milestones);  // for its checks
-            for (const Scheduler& s : schedulers)
-              check<ValueError>(s.optimizer_ == &optimizer && s.hyper_ == schedulers.front().hyper_, "SequentialLR",
-                                s.optimizer_ != &optimizer ? "a scheduler is not of this optimizer"
-                                                           : "the schedulers are of different hyperparameters");
-            // The schedulers have set the rate; that of before is the base of all of them.
-            const Scheduler& first = schedulers.front();
-            optimizer.set_hyper(first.hyper_, first.base_);
-            for (auto [group, base] : first.groups_) group.set_hyper(first.hyper_, base);
-            return optimizer;
-          }(),
-          [&] {
-            const std::vector<double> lengths = lengths_of(schedulers.size(), o.milestones);
-            std::vector<std::pair<Schedule, double>> parts;
-            for (std::size_t i = 0; i < lengths.size(); ++i) parts.emplace_back(schedulers[i].schedule_, lengths[i]);
-            return schedules::sequence(std::move(parts));
-          }(),
-          schedulers.empty() ? std::string() : schedulers.front().hyper_) {}
-
 internal::Plateau::Plateau(PlateauOptions o) : options(std::move(o)) {
   check<ValueError>(options.mode == "min" || options.mode == "max", "PlateauOptions", "mode is \"", options.mode,
                     "\" and must be \"min\" or \"max\"");
   options.maximize = options.maximize || options.mode == "max";
+  check<ValueError>(options.threshold_mode == "rel" || options.threshold_mode == "abs", "PlateauOptions",
+                    "threshold_mode is \"", options.threshold_mode, "\" and must be \"rel\" or \"abs\"");
+  options.relative = options.relative && options.threshold_mode == "rel";
   best = options.maximize ? -std::numeric_limits<double>::infinity() : std::numeric_limits<double>::infinity();
   check<ValueError>(options.factor > 0 && options.factor < 1, "PlateauOptions", "factor is ", options.factor,
                     " and must be between 0 and 1");
@@ -292,7 +260,10 @@ void internal::Plateau::step(double measure, Optimizer& optimizer, const std::st
   cooldown = options.cooldown;
   bad = 0;
   const double least = options.min_lr.value_or(options.least);
-  const auto reduced = [this, least](double value) { return std::max(value * options.factor, least); };
+  const auto reduced = [this, least](double value) {
+    const double wanted = std::max(value * options.factor, least);
+    return value - wanted > options.eps ? wanted : value;
+  };
   optimizer.set_hyper(hyper, reduced(optimizer.get_hyper(hyper)));
   for (ParamGroup& group : groups_with(optimizer, hyper)) group.set_hyper(hyper, reduced(group.get_hyper(hyper)));
 }

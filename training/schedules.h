@@ -66,9 +66,17 @@ class CATENA_EXPORT Scheduler {
  public:
   Scheduler(Optimizer& optimizer, Schedule schedule, std::string hyper = {});
   Scheduler(ParamGroup group, Schedule schedule, std::string hyper = {});
-  void step();
+  Scheduler(const Scheduler&) = default;
+  Scheduler(Scheduler&&) = default;
+  Scheduler& operator=(const Scheduler&) = default;
+  Scheduler& operator=(Scheduler&&) = default;
+  virtual ~Scheduler() = default;
+  virtual void step();
+  // To the value after `epoch` steps, which may be a fraction: scheduler.step(epoch + double(i) / batches).
+  void step(double epoch);
   double value() const;
-  std::vector<double> get_last_lr() const { return {value()}; }  // PyTorch's name, of the optimizer's own value
+  // PyTorch's name: the values of the groups, in the order of param_groups(); without groups, the optimizer's own.
+  std::vector<double> get_last_lr() const;
   std::int64_t t() const noexcept { return t_; }
   std::int64_t last_epoch() const noexcept { return t_; }  // PyTorch's name
   // "t", "base" and "bases/<group>"; loading sets the values.
@@ -79,7 +87,11 @@ class CATENA_EXPORT Scheduler {
 
  private:
   friend struct SequentialLR;
-  void set();
+  friend struct ChainedScheduler;
+  void set(double step);
+  // The optimizer of schedulers that are combined, with the values of before the first of them. ValueError for those of
+  // different optimizers or hyperparameters, and if there are none.
+  static Optimizer& common_optimizer(const char* who, const std::vector<Scheduler>& schedulers);
   Optimizer* optimizer_;  // null if a group is scheduled alone
   Schedule schedule_;
   std::string hyper_;
@@ -89,16 +101,18 @@ class CATENA_EXPORT Scheduler {
 };
 
 struct PlateauOptions {
-  std::string mode = "min";           // PyTorch's option: "max" is maximize = true; ValueError for others
-  bool maximize = false;              // whether a greater measure is better
-  double factor = 0.1;                // of the value, when the measure has not improved
-  std::int64_t patience = 10;         // number of steps without improvement that are allowed
-  double threshold = 1e-4;            // an improvement is greater than this part of the best measure
-  bool relative = true;               // with false, greater than this number
-  std::int64_t cooldown = 0;          // number of steps after a reduction that are not counted
-  double least = 0;                   // the value is not reduced below
-  std::optional<double> min_lr = {};  // PyTorch's name of `least`
-  std::string hyper = {};             // as for Scheduler
+  std::string mode = "min";            // PyTorch's option: "max" is maximize = true; ValueError for others
+  bool maximize = false;               // whether a greater measure is better
+  double factor = 0.1;                 // of the value, when the measure has not improved
+  std::int64_t patience = 10;          // number of steps without improvement that are allowed
+  double threshold = 1e-4;             // an improvement is greater than this part of the best measure
+  std::string threshold_mode = "rel";  // PyTorch's option: "abs" is relative = false; ValueError for others
+  bool relative = true;                // with false, greater than this number
+  std::int64_t cooldown = 0;           // number of steps after a reduction that are not counted
+  double least = 0;                    // the value is not reduced below
+  std::optional<double> min_lr = {};   // PyTorch's name of `least`
+  double eps = 1e-8;                   // a reduction by less than this is left out
+  std::string hyper = {};              // as for Scheduler
 };
 
 namespace internal {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/training/averaged_model.h>
+#include <catena/training/checkpoint.h>
 #include <catena/training/dataset.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>

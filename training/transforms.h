@@ -4,6 +4,8 @@
 #pragma once
 
 #include <catena/training/transforms/color.h>
+#include <catena/training/transforms/conversion.h>
+#include <catena/training/transforms/functional.h>
 #include <catena/training/transforms/geometry.h>
 #include <catena/training/transforms/mixing.h>
 #include <catena/training/transforms/random_geometry.h>

@@ -72,6 +72,13 @@ template <class Predictor> class Classifier : public Chain {
 
  public:
   using Options = ClassifierOptions;
+  // With a predictor made without arguments: nn::Classifier<MLP> net.
+  Classifier() requires std::default_initializable<Predictor> try : Classifier(Predictor(), Options{}) {
+  } catch (...) {
+    catena::rethrow_standard("Classifier");
+  }
+  explicit Classifier(Options options_) requires std::default_initializable<Predictor>
+      : Classifier(Predictor(), std::move(options_)) {}
   explicit Classifier(Predictor&& owned, Options options_ = {}) try
       : Classifier(catena::Shared<Predictor>::make(std::move(owned)), std::move(options_), 0) {
   } catch (...) {

@@ -8,13 +8,26 @@
 #include <catena/nn/serializers/keys_below.h>
 #include <catena/nn/serializers/safetensors.h>
 #include <catena/nn/serializers/torch.h>
+#include <catena/nn/serializers/torch_writer.h>
 
 namespace nn {
 
 namespace serializers {
 
+namespace {
+
+// The keys of a file of PyTorch are its names, unless they have slashes, as those of an optimizer of Catena do.
+LoadOptions with_style_of(const StateDict& state, LoadOptions options) {
+  const auto has_slash = [](const auto& entry) { return entry.first.find('/') != std::string::npos; };
+  if (state.origin == StateDict::Origin::torch && std::ranges::none_of(state, has_slash))
+    options.style = KeyStyle::pytorch;
+  return options;
+}
+
+}  // namespace
+
 StateDictDeserializer::StateDictDeserializer(const StateDict& state, const LoadOptions& options)
-    : Serializer(options), state_(&state) {}
+    : Serializer(with_style_of(state, options)), state_(&state) {}
 StateDictDeserializer::StateDictDeserializer(const StateDict& state, std::string path, bool strict)
     : Serializer(std::move(path), strict), state_(&state) {}
 
@@ -58,14 +71,24 @@ std::vector<std::string> StateDictDeserializer::keys() const {
 // ---- state dicts --------------------------------------------------------------------------------
 StateDict StateDict::below(const std::string& name) const {
   StateDict found;
-  const std::string prefix = name + "/";
+  found.origin = origin;
+  const std::string prefix = name + "/", dotted = name + ".";
+  const auto is_below = [&](const std::string& key) {
+    return key.starts_with(prefix) || (origin == Origin::torch && key.starts_with(dotted));
+  };
   for (const auto& [key, array] : *this)
-    if (key.starts_with(prefix)) found.insert_or_assign(key.substr(prefix.size()), array);
+    if (is_below(key)) found.insert_or_assign(key.substr(prefix.size()), array);
   for (const auto& [key, text] : texts)
     if (key.starts_with(prefix)) found.texts[key.substr(prefix.size())] = text;
   catena::check<catena::KeyError>(!found.empty() || !found.texts.empty(), "StateDict.below",
                                   "there are no keys under \"", name, "/\"");
   return found;
+}
+
+std::vector<std::string> StateDict::keys() const {
+  std::vector<std::string> all;
+  for (const auto& [key, array] : *this) all.push_back(key);
+  return all;
 }
 
 std::string StateDict::key_of(const std::string& name) const {
@@ -85,7 +108,13 @@ StateDict::Entry& StateDict::Entry::operator=(const autograd::Array& a) {
   return *this;
 }
 
+catena::Scalar StateDict::Entry::item_of_entry() const {
+  catena::check<catena::TypeError>(bool(*this), "StateDict", "there is no array \"", key_, "\"");
+  return autograd::item(*this);
+}
+
 NamedState::NamedState(const autograd::Array& a) { state_[""] = a; }
+NamedState::NamedState(const std::vector<double>& numbers) : NamedState(autograd::array(numbers, {std::int64_t(numbers.size())})) {}
 autograd::Array NamedState::of_number(double number) {
   return autograd::full({}, number, autograd::Dtype::float64, autograd::Device{});
 }
@@ -129,6 +158,8 @@ StateDict state_from(serializers::ArrayMap&& arrays) {
   return state;
 }
 
+bool is_of_torch(const std::string& filename) { return filename.ends_with(".pt") || filename.ends_with(".pth"); }
+
 }  // namespace
 
 void save_file(const StateDict& state, const std::string& filename) {
@@ -139,14 +170,18 @@ StateDict load_file(const std::string& filename) { return state_from(serializers
 
 void save(const StateDict& state, const std::string& filename) {
   if (filename.ends_with(".safetensors")) return save_file(state, filename);
-  catena::check<catena::ValueError>(filename.ends_with(".npz"), "save", "the file \"", filename,
-                                    "\" would have another format; write \".safetensors\", which PyTorch's users read ",
-                                    "as well, or \".npz\"");
+  if (is_of_torch(filename)) return serializers::internal::write_torch(filename, {{"", state}});
+  catena::check<catena::ValueError>(filename.ends_with(".npz"), "save", "the name \"", filename,
+                                    "\" does not say the format; write \".pt\", \".safetensors\" or \".npz\"");
   Entries entries{state};
   serializers::save_npz(filename, entries);
 }
 
 void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const std::string& filename) {
+  save(NamedStates(parts), filename);
+}
+void save(const NamedStates& parts, const std::string& filename) {
+  if (is_of_torch(filename)) return serializers::internal::write_torch(filename, parts);
   StateDict all;
   for (const auto& [name, part] : parts) {
     for (const auto& [key, array] : part.state())
@@ -158,7 +193,11 @@ void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const
 
 StateDict load(const std::string& filename) {
   if (filename.ends_with(".safetensors")) return load_file(filename);
-  if (filename.ends_with(".pt") || filename.ends_with(".pth")) return state_from(serializers::read_torch(filename));
+  if (is_of_torch(filename)) {
+    StateDict state = state_from(serializers::read_torch(filename));
+    state.origin = StateDict::Origin::torch;
+    return state;
+  }
   Entries entries;
   serializers::load_npz(filename, entries);
   return std::move(entries.state);
@@ -178,7 +217,11 @@ std::vector<NamedLink> Link::named_modules() {
   return all;
 }
 
-StateDict Link::state_dict() try { return nn::state_dict(*this); } catch (...) {
+StateDict Link::state_dict() try {
+  StateDict state = nn::state_dict(*this);
+  state.origin = StateDict::Origin::link;
+  return state;
+} catch (...) {
   catena::rethrow_standard("Link.state_dict");
 }
 LoadReport Link::load_state_dict(const StateDict& state) { return load_state_dict(state, LoadOptions{}); }

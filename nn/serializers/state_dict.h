@@ -23,8 +23,12 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
  public:
   using std::map<std::string, autograd::Array>::map;
   std::map<std::string, std::string> texts;
-  // The entries whose keys begin with "name/", under the rest of their keys: one of several states in a file.
-  // KeyError if there are none.
+  // Where the keys come from. Those of a link are PyTorch's names in a file of PyTorch (.pt), and a state from such a
+  // file is loaded by these names unless its keys have slashes.
+  enum class Origin { other, link, torch } origin = Origin::other;
+  std::vector<std::string> keys() const;  // in alphabetical order, without those of texts
+  // The entries whose keys begin with "name/" (in files of PyTorch also "name."), under the rest of their keys: one of
+  // several states in a file. KeyError if there are none.
   StateDict below(const std::string& name) const;
   // The key with this name in PyTorch, "fc2/b" for "fc2.bias"; the name itself if it is a key or no entry has that
   // name. The functions below take either name.
@@ -45,28 +49,60 @@ class CATENA_EXPORT StateDict::Entry : public autograd::Array {
  public:
   Entry(StateDict& of, std::string key);
   operator StateDict() const { return of_->below(key_); }
+  // The number of an array with one element: int epoch = checkpoint["epoch"]. ValueError for other arrays, TypeError if
+  // there is none.
+  template <class T> operator T() const requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+    return item_of_entry().template to<T>();
+  }
+  // That of Array, which the one before hides.
+  template <autograd::ForeignArray T> operator T() const { return static_cast<const autograd::Array&>(*this); }
   Entry& operator=(const autograd::Array& a);
   Entry& operator=(const Entry& e) { return *this = static_cast<const autograd::Array&>(e); }
   Entry(const Entry&) = default;
 
  private:
+  catena::Scalar item_of_entry() const;
   StateDict* of_;
   std::string key_;
 };
 
-// A part that save() writes under a name: an array, a number or a state dict.
+// Arithmetic with an entry is that of its array, not that of its number.
+#define CATENA_ENTRY_OPERATOR(op)                                                                                     \
+  template <class T> auto operator op(const StateDict::Entry& a, const T& b) {                                        \
+    return static_cast<const autograd::Array&>(a) op b;                                                               \
+  }                                                                                                                   \
+  template <class T>                                                                                                  \
+  auto operator op(const T& a, const StateDict::Entry& b) requires(!std::is_base_of_v<StateDict::Entry, T>) {         \
+    return a op static_cast<const autograd::Array&>(b);                                                               \
+  }
+CATENA_ENTRY_OPERATOR(+)
+CATENA_ENTRY_OPERATOR(-)
+CATENA_ENTRY_OPERATOR(*)
+CATENA_ENTRY_OPERATOR(/)
+#undef CATENA_ENTRY_OPERATOR
+
+// A part that save() writes under a name: an array, a number, a list of numbers or a state dict.
 class CATENA_EXPORT NamedState {
  public:
   NamedState(StateDict state) : state_(std::move(state)) {}
   NamedState(const autograd::Array& a);
   template <autograd::ForeignArray T> NamedState(const T& a) : NamedState(autograd::Array(a)) {}
-  template <class T> NamedState(T number) requires std::is_arithmetic_v<T> : NamedState(of_number(double(number))) {}
+  template <class T>
+  NamedState(T number) requires std::is_arithmetic_v<T>
+      : NamedState(of_number(double(number))) {
+    kind_ = std::is_integral_v<T> ? Kind::integer : Kind::number;
+  }
+  NamedState(const std::vector<double>& numbers);
   const StateDict& state() const noexcept { return state_; }
+  enum class Kind { arrays, number, integer };  // a number is a Python number in a file of PyTorch
+  Kind kind() const noexcept { return kind_; }
 
  private:
   static autograd::Array of_number(double number);
   StateDict state_;  // an array has the empty key
+  Kind kind_ = Kind::arrays;
 };
+using NamedStates = std::vector<std::pair<std::string, NamedState>>;
 
 namespace serializers {
 
@@ -106,16 +142,28 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
   return s.load(object);
 }
 
-// Writes the arrays to a file, as safetensors or npz by the end of its name: save(model.state_dict(), "m.safetensors").
-// ValueError for another one, such as .pt; TypeError for texts in a safetensors file.
+// Writes the arrays to a file, as safetensors, npz or a file of PyTorch by the end of its name: ".safetensors", ".npz",
+// ".pt" or ".pth" (ValueError for others). torch.load reads the last ones, and the state of a link has PyTorch's names
+// there. TypeError for texts in a file that is not npz, and for dtypes that PyTorch's files lack.
 CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
+// save(model, "m.pt") writes model.state_dict(), and load(model, "m.pt") loads it, of any object that has one.
+template <class T>
+void save(T& object, const std::string& filename) requires requires { StateDict(object.state_dict()); } {
+  save(object.state_dict(), filename);
+}
 // Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
 CATENA_EXPORT StateDict load(const std::string& filename);
+template <class T>
+LoadReport load(T& object, const std::string& filename) requires requires { StateDict(object.state_dict()); } {
+  return object.load_state_dict(load(filename));
+}
 // Several states and numbers (float64) in one file, PyTorch's checkpoint, with keys such as "model/l1/W":
-//   save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", 3}}, "c.npz");
-//   const nn::StateDict c = nn::load("c.npz");
-//   model.load_state_dict(c.below("model")), optimizer.load_state_dict(c.below("optimizer"));
+//   save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", 3}}, "c.pt");
+//   nn::StateDict c = nn::load("c.pt");
+//   model.load_state_dict(c["model"]), optimizer.load_state_dict(c["optimizer"]);
+//   const int epoch = c["epoch"];
 CATENA_EXPORT void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const std::string& filename);
+CATENA_EXPORT void save(const NamedStates& parts, const std::string& filename);
 // The names of Python's safetensors, whose files may have any name.
 CATENA_EXPORT void save_file(const StateDict& state, const std::string& filename);
 CATENA_EXPORT StateDict load_file(const std::string& filename);

@@ -147,6 +147,37 @@ def cases():
            lambda p: [optim.RMSprop(p, alpha=0.9, momentum=0.8)], None)
     yield ('RMSprop.centered_momentum', dict(lr=0.02, eps=1e-3, momentum=0.9),
            lambda p: [optim.RMSprop(p, lr=0.02, eps=1e-3, momentum=0.9, centered=True)], None)
+    yield 'Adagrad', dict(lr=0.05, lr_decay=0.1), lambda p: [optim.Adagrad(p, lr=0.05, lr_decay=0.1)], None
+    yield ('Adagrad.decayed', dict(lr=0.05),
+           lambda p: [optim.Adagrad(p, lr=0.05, weight_decay=0.1, initial_accumulator_value=0.5, maximize=True)], None)
+    yield 'Adadelta', {}, lambda p: [optim.Adadelta(p, lr=1.0)], None
+    yield ('Adadelta', dict(lr=0.5, rho=0.8, eps=1e-3, weight_decay=0.1),
+           lambda p: [optim.Adadelta(p, lr=0.5, rho=0.8, eps=1e-3, weight_decay=0.1)], None)
+    yield 'Adadelta.maximize', {}, lambda p: [optim.Adadelta(p, lr=1.0, maximize=True)], None
+    yield 'Rprop', {}, lambda p: [optim.Rprop(p)], None
+    yield ('Rprop', dict(lr=0.02, eta_minus=0.4, eta_plus=1.5, step_min=0.005, step_max=0.1),
+           lambda p: [optim.Rprop(p, lr=0.02, etas=(0.4, 1.5), step_sizes=(0.005, 0.1))], None)
+    yield 'Rprop.maximize', {}, lambda p: [optim.Rprop(p, maximize=True)], None
+    yield 'ASGD', {}, lambda p: [optim.ASGD(p)], None
+    yield ('ASGD', dict(lr=0.05, lambd=0.01, alpha=0.5, t0=10, weight_decay=0.1),
+           lambda p: [optim.ASGD(p, lr=0.05, lambd=0.01, alpha=0.5, t0=10, weight_decay=0.1)], None)
+    yield 'ASGD.maximize', {}, lambda p: [optim.ASGD(p, maximize=True)], None
+    yield ('SGD.dampening', dict(lr=0.05, weight_decay=0.1),
+           lambda p: [optim.SGD(p, lr=0.05, momentum=0.8, dampening=0.3, weight_decay=0.1)], None)
+    yield ('SGD.maximize', dict(lr=0.05, weight_decay=0.1),
+           lambda p: [optim.SGD(p, lr=0.05, momentum=0.8, weight_decay=0.1, nesterov=True, maximize=True)], None)
+    yield ('Adam.amsgrad', dict(alpha=0.01, beta2=0.5),
+           lambda p: [optim.Adam(p, lr=0.01, betas=(0.9, 0.5), weight_decay=0.1, amsgrad=True)], None)
+    yield ('Adam.maximize', dict(alpha=0.01),
+           lambda p: [optim.Adam(p, lr=0.01, weight_decay=0.1, maximize=True)], None)
+    yield ('AdamW.maximize', dict(alpha=0.01, weight_decay_rate=0.1),
+           lambda p: [optim.AdamW(p, lr=0.01, weight_decay=0.1, maximize=True)], None)
+    yield ('RMSprop.decayed', dict(lr=0.02),
+           lambda p: [optim.RMSprop(p, lr=0.02, weight_decay=0.1, momentum=0.5, maximize=True)], None)
+    yield 'RAdam.decayed', dict(alpha=0.02), lambda p: [optim.RAdam(p, lr=0.02, weight_decay=0.1, maximize=True)], None
+    yield 'Adamax.decayed', dict(alpha=0.01), lambda p: [optim.Adamax(p, lr=0.01, weight_decay=0.1, maximize=True)], None
+    yield ('NAdam.maximize', dict(alpha=0.01),
+           lambda p: [optim.NAdam(p, lr=0.01, weight_decay=0.1, maximize=True)], None)
 
 
 def group_cases():

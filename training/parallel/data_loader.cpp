@@ -70,6 +70,60 @@ Example concat_examples(const std::optional<Batch>& batch, DeviceId device, cons
 
 namespace {
 
+// Checks the options, and replaces a batch_sampler and a generator by the options that they stand for.
+DataLoaderOptions checked(DataLoaderOptions o) {
+  check<ValueError>(o.batch_size >= 1, "DataLoader", "batch_size is ", o.batch_size, " and must be at least 1");
+  check<ValueError>(o.num_workers >= 0, "DataLoader", "num_workers is ", o.num_workers, " and must not be negative");
+  check<ValueError>(o.prefetch_factor >= 1, "DataLoader", "prefetch_factor is ", o.prefetch_factor,
+                    " and must be at least 1");
+  check<ValueError>(o.timeout >= 0, "DataLoader", "timeout is ", o.timeout, " and must not be negative");
+  check<ValueError>(!o.sampler || !o.shuffle, "DataLoader", "shuffle is true, and a sampler is given");
+  check<ValueError>(!o.generator || !o.seed, "DataLoader", "a seed and a generator are given");
+  if (o.generator) o.seed = o.generator->seed;
+  if (o.batch_sampler) {
+    check<ValueError>(o.batch_size == 1 && !o.shuffle && !o.sampler && !o.drop_last, "DataLoader",
+                      "a batch_sampler excludes batch_size, shuffle, sampler and drop_last");
+    o.batch_size = o.batch_sampler->batch_size;
+    o.sampler = o.batch_sampler->sampler;
+    o.drop_last = o.batch_sampler->drop_last;
+  }
+  for (int worker = 0; o.worker_init_fn && worker < o.num_workers; ++worker) o.worker_init_fn(worker);
+  return o;
+}
+
+// The batches of a stream.
+class StreamIterator final : public Iterator {
+ public:
+  StreamIterator(catena::Shared<IterableDataset> stream, std::int64_t batch_size)
+      : stream_(std::move(stream)), batch_size_(batch_size) {
+    stream_->reset();
+  }
+  std::optional<Batch> next() override {
+    Batch batch;
+    while (!is_new_epoch_ && batch.size() < batch_size_) {
+      std::optional<Example> example = stream_->next();
+      if (example) batch.examples.push_back(std::move(*example));
+      else is_new_epoch_ = true;
+    }
+    return batch.examples.empty() ? std::nullopt : std::optional(std::move(batch));
+  }
+  std::int64_t batch_size() const override { return batch_size_; }
+  std::int64_t epoch() const override { return is_new_epoch_ ? 1 : 0; }
+  double epoch_detail() const override { return double(epoch()); }
+  bool is_new_epoch() const override { return is_new_epoch_; }
+  void serialize(nn::Serializer&) override {}
+  bool can_reset() const override { return true; }
+  void reset() override {
+    stream_->reset();
+    is_new_epoch_ = false;
+  }
+
+ private:
+  const catena::Shared<IterableDataset> stream_;
+  const std::int64_t batch_size_;
+  bool is_new_epoch_ = false;  // the stream has ended
+};
+
 // The examples of a dataset, without its way of stacking a batch.
 class OneByOne final : public Dataset {
  public:
@@ -83,15 +137,15 @@ class OneByOne final : public Dataset {
 
 }  // namespace
 
+DataLoader::Options DataLoader::with_batch_size(Options options, std::int64_t batch_size) {
+  check<ValueError>(options.batch_size == 1, "DataLoader", "batch_size is ", batch_size, " and ", options.batch_size,
+                    "; give one of them");
+  options.batch_size = batch_size;
+  return options;
+}
+
 DataLoader::DataLoader(AnyDataset dataset, Options options) try
-    : dataset_(dataset.shared()), options_(std::move(options)) {
-  check<ValueError>(options_.batch_size >= 1, "DataLoader", "batch_size is ", options_.batch_size,
-                    " and must be at least 1");
-  check<ValueError>(options_.num_workers >= 0, "DataLoader", "num_workers is ", options_.num_workers,
-                    " and must not be negative");
-  check<ValueError>(options_.prefetch_factor >= 1, "DataLoader", "prefetch_factor is ", options_.prefetch_factor,
-                    " and must be at least 1");
-  check<ValueError>(!options_.sampler || !options_.shuffle, "DataLoader", "shuffle is true, and a sampler is given");
+    : dataset_(dataset.shared()), options_(checked(std::move(options))) {
   const std::optional<bool> shuffle = options_.sampler ? std::nullopt : std::optional(options_.shuffle);
   DatasetPtr source = dataset_;
   if (options_.collate_fn) source = catena::Shared<OneByOne>::make(dataset_);
@@ -112,10 +166,43 @@ DataLoader::DataLoader(AnyDataset dataset, Options options) try
   catena::rethrow_standard("DataLoader");
 }
 
-std::int64_t DataLoader::size() const noexcept {
+DataLoader::DataLoader(Held<IterableDataset> stream, Options options) try : options_(checked(std::move(options))) {
+  check<ValueError>(!options_.shuffle && !options_.sampler, "DataLoader",
+                    "a stream has one order: it takes neither shuffle nor a sampler");
+  check<ValueError>(options_.num_workers == 0, "DataLoader", "num_workers is ", options_.num_workers,
+                    ", but one thread reads a stream: it must be 0");
+  iterator_ = catena::Owned<Iterator>(new StreamIterator(stream.shared(), options_.batch_size));
+} catch (...) {
+  catena::rethrow_standard("DataLoader");
+}
+
+std::int64_t DataLoader::size() const {
+  check<catena::TypeError>(bool(dataset_), "DataLoader", "the number of batches of a stream is not known");
   const std::int64_t b = options_.batch_size;
   const std::int64_t n = options_.sampler ? (*options_.sampler)->length(dataset_->size()) : dataset_->size();
   return options_.drop_last ? n / b : (n + b - 1) / b;
+}
+
+Example next(DataLoader::Cursor& cursor) {
+  check<ValueError>(!(cursor == nullptr), "next", "the sweep has ended: there is no batch");
+  Example batch = *cursor;
+  ++cursor;
+  return batch;
+}
+
+IterableDataset::~IterableDataset() = default;
+
+ChainDataset::ChainDataset(std::vector<Held<IterableDataset>> streams) : streams_(std::move(streams)) {
+  check<ValueError>(!streams_.empty(), "ChainDataset", "there are no streams");
+}
+std::optional<Example> ChainDataset::next() {
+  for (; at_ < streams_.size(); ++at_)
+    if (std::optional<Example> example = streams_[at_]->next()) return example;
+  return {};
+}
+void ChainDataset::reset() {
+  at_ = 0;
+  for (const Held<IterableDataset>& stream : streams_) stream->reset();
 }
 
 DataLoader::Cursor DataLoader::begin() {

@@ -27,6 +27,7 @@ namespace training {
 // Data sets of dataset.h.
 using TensorDataset = TupleDataset;
 using ConcatDataset = ConcatenatedDataset;
+using StackDataset = TupleDataset;
 
 // The examples of a dataset at these indices, which may repeat. IndexError for one that is out of range.
 class CATENA_EXPORT Subset : public Dataset {
@@ -60,20 +61,53 @@ std::array<DatasetPtr, N> random_split(AnyDataset dataset, const T (&sizes)[N], 
   return result;
 }
 
+// Examples that come one after the other, of which there is no number. A class overrides next(), which returns nothing
+// at the end, and reset(), with which each sweep of a DataLoader begins.
+//
+//   struct Lines : training::IterableDataset {
+//     std::ifstream file{"numbers.txt"};
+//     std::optional<training::Example> next() override { ... }
+//     void reset() override { file.seekg(0); }
+//   };
+class CATENA_EXPORT IterableDataset {
+ public:
+  virtual ~IterableDataset();
+  virtual std::optional<Example> next() = 0;
+  virtual void reset() {}
+};
+// The examples of several streams, one stream after the other. ValueError without streams.
+class CATENA_EXPORT ChainDataset : public IterableDataset {
+ public:
+  explicit ChainDataset(std::vector<Held<IterableDataset>> streams);
+  std::optional<Example> next() override;
+  void reset() override;
+
+ private:
+  std::vector<Held<IterableDataset>> streams_;
+  std::size_t at_ = 0;  // the stream that is read
+};
+
 // The arrays of what Iterator::next() returns: concat_examples(iterator.next()). ValueError at the end of the
 // iteration.
 CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceId device = {},
                                       const Padding& padding = {});
 
+// The options stand in PyTorch's order, which designated initializers keep.
 struct DataLoaderOptions {
   std::int64_t batch_size = 1;
   bool shuffle = false;
   std::optional<AnyOrderSampler> sampler = {};  // defines the order in place of shuffle; both are a ValueError
+  // Batches of a sampler; ValueError beside batch_size, shuffle, sampler or drop_last.
+  std::optional<BatchSampler> batch_sampler = {};
   int num_workers = 0;                          // threads that load batches ahead; 0: the calling thread loads
   // Makes the batch of the examples, in place of concat_examples: [](const Examples& examples) { ... }
   catena::Function<Example(const Examples&)> collate_fn = {};
   bool pin_memory = false;  // without effect: batches are moved from pinned memory anyway
   bool drop_last = false;   // leaves out a last batch that is not full
+  double timeout = 0;       // without effect: threads of this process load, which end with it
+  // Called once in the constructor with the number of each worker. Generators need no seed: see SerialIterator.
+  catena::Function<void(int worker)> worker_init_fn = {};
+  std::optional<autograd::Generator> generator = {};  // PyTorch's form of `seed`: its seed is taken
   DeviceId device = {};     // the device to which batches are moved
   Padding padding = {};     // of examples of unequal shapes
   // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
@@ -99,9 +133,17 @@ class CATENA_EXPORT DataLoader {
   DataLoader(AnyDataset dataset, N batch_size, bool shuffle = false, Options options = {})
       : DataLoader(std::move(dataset),
                    (options.batch_size = batch_size, options.shuffle = shuffle, std::move(options))) {}
+  // DataLoader(dataset, 64, {.shuffle = true}). ValueError for a batch_size in both places.
+  template <std::integral N, std::same_as<DataLoaderOptions> O = DataLoaderOptions>
+  DataLoader(AnyDataset dataset, N batch_size, const O& options)
+      : DataLoader(std::move(dataset), with_batch_size(options, batch_size)) {}
+  // A stream of examples, which has no order of its own: shuffle and a sampler are a ValueError, size() a TypeError, and
+  // num_workers a ValueError, because one thread reads a stream.
+  explicit DataLoader(Held<IterableDataset> stream, Options options = {});
 
-  std::int64_t size() const noexcept;  // the number of batches
-  const DatasetPtr& dataset() const noexcept { return dataset_; }
+  std::int64_t size() const;  // the number of batches
+  const DatasetPtr& dataset() const noexcept { return dataset_; }  // null for a stream
+  std::int64_t batch_size() const noexcept { return options_.batch_size; }
 
   class Cursor {
    public:
@@ -122,6 +164,7 @@ class CATENA_EXPORT DataLoader {
   std::nullptr_t end() const noexcept { return nullptr; }
 
  private:
+  static Options with_batch_size(Options options, std::int64_t batch_size);
   void advance();
 
   DatasetPtr dataset_;
@@ -130,5 +173,39 @@ class CATENA_EXPORT DataLoader {
   bool fresh_ = true;  // the iterator has given no batch yet
   std::optional<Example> batch_;
 };
+
+// Python's next(iter(loader)): the first batch of a sweep, and the next ones of a cursor. ValueError at the end.
+inline DataLoader::Cursor iter(DataLoader& loader) { return loader.begin(); }
+CATENA_EXPORT Example next(DataLoader::Cursor& cursor);
+inline Example next(DataLoader::Cursor&& cursor) { return *cursor; }
+inline Example next(DataLoader& loader) { return *loader.begin(); }
+
+// The batches with their numbers: for (auto [i, batch] : enumerate(loader)) { auto [x, t] = batch; ... }
+class Enumerated {
+ public:
+  explicit Enumerated(DataLoader& loader) : loader_(&loader) {}
+  struct Cursor {
+    DataLoader::Cursor of;
+    std::int64_t i = 0;
+    std::pair<std::int64_t, const Example&> operator*() const { return {i, *of}; }
+    Cursor& operator++() {
+      ++of, ++i;
+      return *this;
+    }
+    friend bool operator==(const Cursor& cursor, std::nullptr_t) { return cursor.of == nullptr; }
+  };
+  Cursor begin() const { return {loader_->begin()}; }
+  std::nullptr_t end() const noexcept { return nullptr; }
+
+ private:
+  DataLoader* loader_;
+};
+inline Enumerated enumerate(DataLoader& loader) { return Enumerated(loader); }
+
+// PyTorch's module.
+namespace utils::data {
+using namespace training;
+}  // namespace utils::data
+namespace data = utils::data;
 
 }  // namespace training

@@ -2,6 +2,8 @@
 // functions for tensors.
 #pragma once
 
+#include <concepts>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -55,6 +57,10 @@ struct ColorJitterOptions {
 class CATENA_EXPORT ColorJitter : public Transform {
  public:
   explicit ColorJitter(const ColorJitterOptions& options);
+  template <class T>
+  explicit ColorJitter(T brightness, double contrast = 0, double saturation = 0,
+                       double hue = 0) requires std::is_arithmetic_v<T>
+      : ColorJitter(ColorJitterOptions{double(brightness), contrast, saturation, hue}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;
@@ -63,10 +69,15 @@ class CATENA_EXPORT ColorJitter : public Transform {
   ColorJitterOptions options_;
 };
 
+struct GrayscaleOptions {
+  int num_output_channels = 1;
+};
 // Makes the image grey, with 1 channel or 3 equal ones: (..., channels, H, W). ValueError for other numbers of them.
 class CATENA_EXPORT Grayscale : public Transform {
  public:
   explicit Grayscale(int channels = 1);
+  template <std::same_as<GrayscaleOptions> O = GrayscaleOptions>
+  explicit Grayscale(const O& o) : Grayscale(o.num_output_channels) {}
 
  protected:
   Array apply(const Array& image, Generator&) const override { return rgb_to_grayscale(image, channels_); }
@@ -79,16 +90,23 @@ class CATENA_EXPORT Grayscale : public Transform {
 class CATENA_EXPORT RandomGrayscale : public internal::RandomChange {
  public:
   explicit RandomGrayscale(double p = 0.1) : RandomChange("RandomGrayscale", p) {}
+  template <std::same_as<ProbabilityOptions> O = ProbabilityOptions>
+  explicit RandomGrayscale(const O& o) : RandomGrayscale(o.p) {}
 
  protected:
   Array change(const Array& image, Generator& g) const override;
 };
 
+struct NormalizeOptions {
+  std::vector<double> mean = {}, std = {};
+};
 // Normalize({0.485, 0.456, 0.406}, {0.229, 0.224, 0.225}), Normalize(0.5, 0.5); after ToFloat.
 class CATENA_EXPORT Normalize : public Transform {
  public:
   Normalize(std::vector<double> mean, std::vector<double> std) : mean_(std::move(mean)), std_(std::move(std)) {}
   Normalize(double mean, double std) : mean_{mean}, std_{std} {}
+  template <std::same_as<NormalizeOptions> O = NormalizeOptions>
+  explicit Normalize(const O& o) : Normalize(o.mean, o.std) {}
 
  protected:
   Array apply(const Array& image, Generator&) const override { return normalize(image, mean_, std_); }

@@ -109,13 +109,13 @@ Array resize(const Array& image, ResizeTo size, const ResizeOptions& options) {
   }
   check<ValueError>(height >= 1 && width >= 1, "resize", "an image of ", height, " x ", width, " pixels is empty");
   if (height == h && width == w) return image;
-  const bool smooth = options.mode == "bilinear" || options.mode == "bicubic";
+  const bool smooth = options.interpolation == "bilinear" || options.interpolation == "bicubic";
   const bool is_integer = image.dtype() == Dtype::uint8;
   const auto scope = autograd::using_config({.enable_backprop = false});
   const Array planes = autograd::reshape(image, {1, image.size() / (h * w), h, w});
   const Array resized =
       nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes, catena::Dims{height, width},
-                      options.mode, {.antialias = smooth && options.antialias})
+                      options.interpolation, {.antialias = smooth && options.antialias})
           .data();
   Shape shape = image.shape();
   shape[shape.size() - 2] = height;
@@ -163,7 +163,7 @@ struct Plane {
 
 Array rotate(const Array& image, double angle, const RotateOptions& options) {
   check_image("rotate", image);
-  check<ValueError>(options.mode == "nearest" || options.mode == "bilinear", "rotate", "the mode is \"", options.mode,
+  check<ValueError>(options.interpolation == "nearest" || options.interpolation == "bilinear", "rotate", "the mode is \"", options.interpolation,
                     "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(std::isfinite(angle), "rotate", "the angle is ", angle);
   const Pixels source(image);
@@ -181,7 +181,7 @@ Array rotate(const Array& image, double angle, const RotateOptions& options) {
       for (std::int64_t plane = 0; plane < image.size() / (h * w); ++plane) {
         const Plane from{source.v.data() + plane * h * w, h, w, float(options.fill)};
         result.v[std::size_t((plane * h + y) * w + x)] =
-            options.mode == "nearest" ? from.nearest(py, px) : from.bilinear(py, px);
+            options.interpolation == "nearest" ? from.nearest(py, px) : from.bilinear(py, px);
       }
     }
   return result.array(image.shape(), Pixels::Rounding::nearest);

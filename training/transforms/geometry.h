@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <catena/nn/functions/lengths.h>
@@ -53,6 +54,7 @@ struct ResizeTo {
 };
 struct ResizeOptions {
   std::string_view mode = "bilinear";  // a mode of nn::interpolate
+  std::string_view interpolation = mode;  // PyTorch's name of it
   bool antialias = true;               // "bilinear" and "bicubic": shrinking averages over all pixels
 };
 // Resizes by nn::interpolate. Values of uint8 images are rounded. ValueError for lengths below 1.
@@ -63,8 +65,9 @@ CATENA_EXPORT Array resized_crop(const Array& image, std::int64_t top, std::int6
                                  std::int64_t width, Pair size, const ResizeOptions& options = {});
 
 struct RotateOptions {
-  std::string_view mode = "nearest";  // or "bilinear"
-  double fill = 0;                    // value of pixels from outside of the image
+  std::string_view mode = "nearest";      // or "bilinear"
+  std::string_view interpolation = mode;  // PyTorch's name of it
+  double fill = 0;                        // value of pixels from outside of the image
   // Column and row of the point that stays, from the upper left corner; empty: the middle of the image.
   std::optional<std::pair<double, double>> center = {};
 };
@@ -91,13 +94,16 @@ class CATENA_EXPORT CenterCrop : public Transform {
 
 struct PadOptions {
   double fill = 0;
-  std::string_view mode = "constant";
+  std::string_view mode = "constant", padding_mode = mode;  // one of the two; PyTorch's name is padding_mode
 };
 // Adds a border: (..., C, top + H + bottom, left + W + right). Modes and errors of pad.
 class CATENA_EXPORT Pad : public Transform {
  public:
   explicit Pad(Border padding, const PadOptions& options = {})
-      : padding_(padding), fill_(options.fill), mode_(options.mode) {}
+      : padding_(padding), fill_(options.fill), mode_(options.padding_mode) {}
+  template <class T>
+  Pad(Border padding, T fill, std::string_view mode = "constant") requires std::is_arithmetic_v<T>
+      : Pad(padding, PadOptions{.fill = double(fill), .mode = mode}) {}
 
  protected:
   Array apply(const Array& image, Generator&) const override { return pad(image, padding_, fill_, mode_); }
@@ -112,10 +118,12 @@ class CATENA_EXPORT Pad : public Transform {
 class CATENA_EXPORT Resize : public Transform {
  public:
   explicit Resize(ResizeTo size, const ResizeOptions& options = {})
-      : size_(size), mode_(options.mode), antialias_(options.antialias) {}
+      : size_(size), mode_(options.interpolation), antialias_(options.antialias) {}
 
  protected:
-  Array apply(const Array& image, Generator&) const override { return resize(image, size_, {mode_, antialias_}); }
+  Array apply(const Array& image, Generator&) const override {
+    return resize(image, size_, {.mode = mode_, .antialias = antialias_});
+  }
 
  private:
   ResizeTo size_;

@@ -19,7 +19,7 @@ CATENA_EXPORT Array cutmix(const Array& images, std::int64_t top, std::int64_t l
                            std::int64_t width);
 
 struct MixOptions {
-  std::int64_t classes;  // number of classes, for labels that are integers
+  std::int64_t classes = 0, num_classes = classes;  // number of classes, for labels that are integers; one of the two
   double alpha = 1;      // the ratio is drawn from the distribution Beta(alpha, alpha)
   double p = 1;          // of a batch being mixed
 };

@@ -53,7 +53,7 @@ RandomCrop::RandomCrop(Pair size, const RandomCropOptions& options)
       padding_(options.padding),
       pad_if_needed_(options.pad_if_needed),
       fill_(options.fill),
-      mode_(options.mode) {
+      mode_(options.padding_mode) {
   check<ValueError>(size.y >= 1 && size.x >= 1, "RandomCrop", "a crop of ", size.y, " x ", size.x, " pixels is empty");
 }
 
@@ -76,14 +76,14 @@ Array RandomCrop::apply(const Array& image, Generator& g) const {
 }
 
 RandomResizedCrop::RandomResizedCrop(Pair size, const RandomResizedCropOptions& options)
-    : size_(size), scale_(options.scale), ratio_(options.ratio), mode_(options.mode), antialias_(options.antialias) {
+    : size_(size), scale_(options.scale), ratio_(options.ratio), mode_(options.interpolation), antialias_(options.antialias) {
   check_positive("RandomResizedCrop", "scale", scale_);
   check_positive("RandomResizedCrop", "ratio", ratio_);
 }
 
 Array RandomResizedCrop::apply(const Array& image, Generator& g) const {
   check_image("RandomResizedCrop", image);
-  const ResizeOptions how{mode_, antialias_};
+  const ResizeOptions how{.mode = mode_, .antialias = antialias_};
   const std::int64_t h = image.shape(-2), w = image.shape(-1);
   if (const std::optional<Rectangle> r = draw_rectangle(g, image, scale_, ratio_, false, 0)) {
     const std::int64_t top = integer(g, 0, h - r->height), left = integer(g, 0, w - r->width);
@@ -97,14 +97,14 @@ Array RandomResizedCrop::apply(const Array& image, Generator& g) const {
 }
 
 RandomRotation::RandomRotation(Range degrees, const RotateOptions& options)
-    : degrees_(degrees), mode_(options.mode), options_(options) {
+    : degrees_(degrees), mode_(options.interpolation), options_(options) {
   check<ValueError>(degrees.first <= degrees.second, "RandomRotation", "the limits ", degrees.first, " and ",
                     degrees.second, " are not ascending");
 }
 
 Array RandomRotation::apply(const Array& image, Generator& g) const {
   RotateOptions options = options_;
-  options.mode = mode_;
+  options.interpolation = mode_;
   return rotate(image, uniform(g, degrees_.first, degrees_.second), options);
 }
 

@@ -1,8 +1,11 @@
 // Random crops, flips, rotations and erased rectangles of images; geometry.h has the functions that they call.
 #pragma once
 
+#include <concepts>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include <catena/training/transforms/geometry.h>
@@ -16,13 +19,15 @@ struct RandomCropOptions {
   Border padding = 0;          // added before the crop
   bool pad_if_needed = false;  // adds the missing length on both sides of an image that is smaller than the crop
   double fill = 0;             // as of pad
-  std::string_view mode = "constant";
+  std::string_view mode = "constant", padding_mode = mode;  // one of the two; PyTorch's name is padding_mode
 };
 // A rectangle of the given size, at a place that is drawn evenly. ValueError if the padded image is smaller.
 //   RandomCrop(32, {.padding = 4})
 class CATENA_EXPORT RandomCrop : public Transform {
  public:
   explicit RandomCrop(Pair size, const RandomCropOptions& options = {});
+  template <std::integral I>
+  RandomCrop(Pair size, I padding) : RandomCrop(size, RandomCropOptions{.padding = int(padding)}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;
@@ -39,6 +44,8 @@ class CATENA_EXPORT RandomCrop : public Transform {
 class CATENA_EXPORT RandomHorizontalFlip : public internal::RandomChange {
  public:
   explicit RandomHorizontalFlip(double p = 0.5) : RandomChange("RandomHorizontalFlip", p) {}
+  template <std::same_as<ProbabilityOptions> O = ProbabilityOptions>
+  explicit RandomHorizontalFlip(const O& o) : RandomHorizontalFlip(o.p) {}
 
  protected:
   Array change(const Array& image, Generator&) const override { return horizontal_flip(image); }
@@ -49,6 +56,8 @@ using RandomFlip = RandomHorizontalFlip;
 class CATENA_EXPORT RandomVerticalFlip : public internal::RandomChange {
  public:
   explicit RandomVerticalFlip(double p = 0.5) : RandomChange("RandomVerticalFlip", p) {}
+  template <std::same_as<ProbabilityOptions> O = ProbabilityOptions>
+  explicit RandomVerticalFlip(const O& o) : RandomVerticalFlip(o.p) {}
 
  protected:
   Array change(const Array& image, Generator&) const override { return vertical_flip(image); }
@@ -58,6 +67,7 @@ struct RandomResizedCropOptions {
   Range scale = {0.08, 1};             // of the area of the rectangle, as a part of the image's
   Range ratio = {3.0 / 4, 4.0 / 3};    // of width to height; its logarithm is drawn evenly
   std::string_view mode = "bilinear";  // as of resize
+  std::string_view interpolation = mode;
   bool antialias = true;
 };
 // A rectangle of random area and shape, resized (Szegedy et al., "Going deeper with convolutions", 2015). After ten
@@ -77,6 +87,18 @@ class CATENA_EXPORT RandomResizedCrop : public Transform {
   bool antialias_;
 };
 
+// The limits of an angle: -v..v, or two numbers.
+struct Degrees {
+  double low, high;
+  constexpr Degrees(double v) : low(-v), high(v) {}
+  constexpr Degrees(double lower, double upper) : low(lower), high(upper) {}
+};
+struct RandomRotationOptions {
+  Degrees degrees = 0;
+  std::string_view interpolation = "nearest";
+  std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
+  double fill = 0;
+};
 // Rotates by an angle between the limits, in degrees: RandomRotation(15) is RandomRotation({-15, 15}). ValueError for
 // limits in descending order.
 class CATENA_EXPORT RandomRotation : public Transform {
@@ -84,6 +106,10 @@ class CATENA_EXPORT RandomRotation : public Transform {
   explicit RandomRotation(double degrees, const RotateOptions& options = {})
       : RandomRotation(Range(-degrees, degrees), options) {}
   explicit RandomRotation(Range degrees, const RotateOptions& options = {});
+  template <std::same_as<RandomRotationOptions> O = RandomRotationOptions>
+  explicit RandomRotation(const O& o)
+      : RandomRotation(Range(o.degrees.low, o.degrees.high),
+                       {.mode = o.interpolation, .fill = o.fill, .center = o.center}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;
@@ -106,6 +132,8 @@ struct RandomErasingOptions {
 class CATENA_EXPORT RandomErasing : public Transform {
  public:
   explicit RandomErasing(const RandomErasingOptions& options = {});
+  template <class T>
+  explicit RandomErasing(T p) requires std::is_arithmetic_v<T> : RandomErasing(RandomErasingOptions{.p = double(p)}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;

@@ -34,12 +34,25 @@ class CATENA_EXPORT Transform {
   virtual Array apply(const Array& image, Generator& g) const = 0;
 };
 
-// A function of a composition: of an image, or of an image and a generator.
-using Step = catena::Function<Array(const Array& image, Generator& g)>;
 template <class F>
 concept StepOfImage = std::is_invocable_r_v<Array, F&, const Array&>;
 template <class F>
 concept RandomStep = std::is_invocable_r_v<Array, F&, const Array&, Generator&>;
+// A function of a composition: of an image, or of an image and a generator.
+class Step {
+ public:
+  template <class F>
+  Step(F f) requires(!std::is_same_v<F, Step> && (RandomStep<F> || StepOfImage<F>)) {
+    if constexpr (RandomStep<F>) f_ = Function(std::move(f));
+    else f_ = Function([f = std::move(f)](const Array& image, Generator&) mutable { return Array(f(image)); });
+  }
+  Array operator()(const Array& image, Generator& g) const { return f_(image, g); }
+  explicit operator bool() const noexcept { return bool(f_); }
+
+ private:
+  using Function = catena::Function<Array(const Array& image, Generator& g)>;
+  Function f_;
+};
 
 // Transforms one after the other:
 //   transforms::Compose augment{transforms::RandomCrop(32, {.padding = 4}), transforms::RandomFlip(),
@@ -48,7 +61,7 @@ class CATENA_EXPORT Compose : public Transform {
  public:
   template <class... F>
   explicit Compose(F... steps) requires(sizeof...(F) > 0 && (... && (RandomStep<F> || StepOfImage<F>)))
-      : Compose(std::vector<Step>{step(std::move(steps))...}) {}
+      : Compose(std::vector<Step>{Step(std::move(steps))...}) {}
   explicit Compose(std::initializer_list<Step> steps) : Compose(std::vector<Step>(steps)) {}
   explicit Compose(std::vector<Step> steps);  // TypeError for one that is not callable
 
@@ -56,11 +69,16 @@ class CATENA_EXPORT Compose : public Transform {
   Array apply(const Array& image, Generator& g) const override;
 
  private:
-  template <class F> static Step step(F f) {
-    if constexpr (RandomStep<F>) return Step(std::move(f));
-    else return Step([f = std::move(f)](const Array& image, Generator&) mutable { return Array(f(image)); });
-  }
   std::vector<Step> steps_;
+};
+// One function as a transform: Lambda([](nd::Array image) { return image / 255; }).
+struct Lambda : Compose {
+  using Compose::Compose;
+};
+
+// The option of transforms that change an image with a probability.
+struct ProbabilityOptions {
+  double p = 0.5;
 };
 
 namespace internal {
@@ -86,12 +104,45 @@ class CATENA_EXPORT RandomApply : public internal::RandomChange {
   explicit RandomApply(double p, F... steps) requires(sizeof...(F) > 0)
       : RandomApply(p, Compose(std::move(steps)...)) {}
   RandomApply(double p, Compose steps) : RandomChange("RandomApply", p), steps_(std::move(steps)) {}
+  // PyTorch's order: RandomApply({GaussianBlur(3)}, 0.3), and with {.p = 0.3}.
+  explicit RandomApply(std::initializer_list<Step> steps, double p = 0.5) : RandomApply(p, Compose(steps)) {}
+  template <std::same_as<ProbabilityOptions> O = ProbabilityOptions>
+  RandomApply(std::initializer_list<Step> steps, const O& o) : RandomApply(o.p, Compose(steps)) {}
 
  protected:
   Array change(const Array& image, Generator& g) const override { return steps_(image, g); }
 
  private:
   Compose steps_;
+};
+
+// Applies one of some transforms, each with the probability 1 / n or p[i] / sum(p). ValueError without transforms, for
+// another number of p, and for p that are negative or all 0.
+class CATENA_EXPORT RandomChoice : public Transform {
+ public:
+  explicit RandomChoice(std::vector<Step> steps, std::vector<double> p = {});
+  explicit RandomChoice(std::initializer_list<Step> steps, std::vector<double> p = {})
+      : RandomChoice(std::vector<Step>(steps), std::move(p)) {}
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  std::vector<Step> steps_;
+  std::vector<double> p_;
+};
+
+// Applies all of some transforms in a random order.
+class CATENA_EXPORT RandomOrder : public Transform {
+ public:
+  explicit RandomOrder(std::vector<Step> steps);
+  explicit RandomOrder(std::initializer_list<Step> steps) : RandomOrder(std::vector<Step>(steps)) {}
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  std::vector<Step> steps_;
 };
 
 }  // namespace training::transforms

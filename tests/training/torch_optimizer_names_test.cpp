@@ -1,0 +1,90 @@
+// Forms in which users of PyTorch write optimizers: groups in a list, hooks of step(), options, and what is refused.
+#include <catena/tests/support/training_fixtures.h>
+#include <catena/training/optimizers.h>
+
+using namespace test;
+using namespace training;
+
+namespace {
+
+struct Pair : nn::Link {
+  nn::Parameter a{floats({1}, {1})}, b{floats({2}, {1})};
+  NN_MEMBERS(a, b)
+  void give_grads(float g = 1) {
+    a.set_grad(floats({g}, {1}));
+    b.set_grad(floats({g}, {1}));
+  }
+};
+double of(const Variable& v) { return autograd::to_vector<double>(v.data())[0]; }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_optimizer_names)
+
+BOOST_AUTO_TEST_CASE(a_list_of_groups) {
+  Pair model;
+  const std::vector<ParamGroupOptions> groups = {{.params = {model.a}, .lr = 0.5}, {.params = {model.b}}};
+  optim::SGD sgd(groups, {.lr = 0.25});
+  model.give_grads();
+  sgd.step();
+  BOOST_TEST(of(model.a) == 0.5);
+  BOOST_TEST(of(model.b) == 1.75);
+  AdamW adam(groups, {.lr = 0.25, .weight_decay = 0.5});
+  BOOST_TEST(adam.param_groups()[0].lr() == 0.5);
+  BOOST_TEST(adam.param_groups()[1]["weight_decay"]() == 0.5);
+  BOOST_TEST(Rprop(groups).param_groups().size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(decay_of_the_gradient_in_groups) {
+  Pair model;
+  RMSprop rms({{.params = {model.a}, .weight_decay = 0.0}, {.params = {model.b}}},
+              {.lr = 0.5, .alpha = 0, .eps = 0, .weight_decay = 3});
+  model.give_grads(-1);
+  rms.step();  // the sign of the gradient times lr
+  BOOST_TEST(of(model.a) == 1.5);
+  BOOST_TEST(of(model.b) == 1.5);
+  BOOST_TEST(autograd::to_vector<double>(model.a.grad())[0] == -1);
+  BOOST_CHECK_THROW(RMSprop(model, 0.5).get_hyper("weight_decay"), catena::KeyError);
+}
+
+BOOST_AUTO_TEST_CASE(hooks_of_step) {
+  Pair model;
+  SGD sgd(model, 0.5);
+  std::vector<double> seen;
+  StepHookHandle before = sgd.register_step_pre_hook([&](Optimizer&) { seen.push_back(of(model.a)); });
+  StepHookHandle after = sgd.register_step_post_hook([&](auto& o) { seen.push_back(of(model.a) + double(o.t())); });
+  model.give_grads();
+  sgd.step();
+  BOOST_TEST(seen == (std::vector<double>{1, 1.5}), boost::test_tools::per_element());
+  before.remove();
+  before.remove();
+  sgd.step();
+  BOOST_TEST(seen.size() == 3u);
+  sgd.setup(model);  // forgets the hooks
+  after.remove();
+  model.give_grads();
+  sgd.step();
+  BOOST_TEST(seen.size() == 3u);
+  BOOST_CHECK_THROW(SGD(0.5).register_step_pre_hook([](Optimizer&) {}), catena::RuntimeError);
+}
+
+BOOST_AUTO_TEST_CASE(gradients_are_none_or_zero) {
+  Pair model;
+  SGD sgd(model, 0.5);
+  model.give_grads();
+  sgd.zero_grad({.set_to_none = false});
+  BOOST_TEST(autograd::to_vector<double>(model.a.grad())[0] == 0);
+  sgd.zero_grad({.set_to_none = true});
+  BOOST_TEST(!model.a.grad());
+}
+
+BOOST_AUTO_TEST_CASE(refused_options) {
+  BOOST_CHECK_THROW(SGD({.momentum = 0.5, .dampening = 0.5, .nesterov = true}), catena::ValueError);
+  BOOST_CHECK_THROW(Rprop({.etas = {1.5, 1.2}}), catena::ValueError);
+  BOOST_CHECK_THROW(Rprop({.etas = {0.5, 0.9}}), catena::ValueError);
+  BOOST_CHECK_THROW(AdamW(AdamW::Options{.convention = AdamConvention::chainer, .maximize = true}), catena::ValueError);
+  BOOST_TEST(Rprop({.lr = 0.5, .step_sizes = {1e-3, 2}}).get_hyper("step_max") == 2);
+  BOOST_TEST(ASGD({.lr = 0.5, .lambd = 0.25, .t0 = 10}).get_hyper("lambd") == 0.25);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
