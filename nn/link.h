@@ -61,6 +61,7 @@ class CATENA_EXPORT Persistent {
   Array& array() noexcept { return array_; }
   const Array& array() const noexcept { return array_; }
   operator const Array&() const noexcept { return array_; }
+  template <autograd::ForeignArray T> operator T() const { return T(array_); }
 
  private:
   Array array_;

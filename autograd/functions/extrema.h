@@ -11,5 +11,11 @@ namespace autograd {
 // and bools get no gradient. ValueError for an axis that x does not have and if there are no elements.
 CATENA_EXPORT Variable amax(const Variable& x, const Axes& axes = {}, bool keepdims = false);
 CATENA_EXPORT Variable amin(const Variable& x, const Axes& axes = {}, bool keepdims = false);
+template <ForeignArray T> Variable amax(const T& x, const Axes& axes = {}, bool keepdims = false) {
+  return amax(Variable(x), axes, keepdims);
+}
+template <ForeignArray T> Variable amin(const T& x, const Axes& axes = {}, bool keepdims = false) {
+  return amin(Variable(x), axes, keepdims);
+}
 
 }  // namespace autograd

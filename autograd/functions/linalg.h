@@ -22,6 +22,9 @@ CATENA_EXPORT Variable matmul(const Variable& a, const Variable& b, const Matmul
 inline Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb = false) {
   return matmul(a, b, MatmulOptions{transa, transb});
 }
+template <ForeignArray A, ForeignArray B> Variable matmul(const A& a, const B& b) {
+  return matmul(Variable(a), Variable(b), MatmulOptions());
+}
 // Returns the products (B, M, P) of two stacks of B matrices, (B, M, N) and (B, N, P). An operand (B, N) is a stack of
 // columns (B, N, 1) before it is transposed. InvalidType unless the numbers of matrices and the inner lengths are
 // equal.

@@ -84,6 +84,14 @@ Variable where(const C& condition, const X& x, const Y& y) requires VariableOper
   else if constexpr (!VariableLike<Y>) return internal::select(condition, x, internal::branch(internal::operand(y), x));
   else return internal::select(condition, x, y);
 }
+// Of arrays of an array library and numbers.
+template <ConditionLike C, ForeignArray X, ConstantLike Y> Variable where(const C& condition, const X& x, const Y& y) {
+  return where(condition, Variable(x), y);
+}
+template <ConditionLike C, class X, ForeignArray Y>
+requires(std::is_arithmetic_v<X>) Variable where(const C& condition, X x, const Y& y) {
+  return where(condition, x, Variable(y));
+}
 // Returns x + y and x * y. The axes of y correspond to those of x from `axis` on; y is broadcast over the others.
 // InvalidType for an axis out of range and lengths that do not fit (in debug mode an AssertionError if they differ).
 CATENA_EXPORT Variable bias(const Variable& x, const Variable& y, int axis = 1);

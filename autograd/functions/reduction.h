@@ -30,8 +30,10 @@ inline Extremes max(const Variable& x, const ExtremumOptions& o) { return x.max(
 inline Extremes min(const Variable& x, const ExtremumOptions& o) { return x.min(o); }
 // With options: sum(x, {.dim = 1, .keepdim = true}), mean(x, {2, 3}, {.keepdims = true}).
 inline Variable sum(const Variable& x, const ReductionOptions& o) { return x.sum(o); }
+template <ForeignArray T> Variable sum(const T& x, const ReductionOptions& o) { return Variable(x).sum(o); }
 inline Variable sum(const Variable& x, const Axes& axes, const ReductionOptions& o) { return x.sum(axes, o); }
 inline Variable mean(const Variable& x, const ReductionOptions& o) { return x.mean(o); }
+template <ForeignArray T> Variable mean(const T& x, const ReductionOptions& o) { return Variable(x).mean(o); }
 inline Variable mean(const Variable& x, const Axes& axes, const ReductionOptions& o) { return x.mean(axes, o); }
 inline Variable prod(const Variable& x, const ReductionOptions& o) { return x.prod(o); }
 inline Variable prod(const Variable& x, const Axes& axes, const ReductionOptions& o) { return x.prod(axes, o); }

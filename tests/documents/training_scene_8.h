@@ -1,10 +1,16 @@
 // The variables that the statements of training_spellings_8.tsv use.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 #include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <set>
 #include <sstream>
 #include <string>
 #include <tuple>
