@@ -112,4 +112,10 @@ Variable copy(const Variable& v) {
                                              .requires_grad = v.requires_grad()});
 }
 
+const Variable& OptionalParameter::variable() const {
+  check<catena::AttributeError>(has_value(), "Link", "the layer was made without this parameter, such as a bias with ",
+                                "nobias: its has_value() is false");
+  return **this;
+}
+
 }  // namespace nn

@@ -1,7 +1,11 @@
 // Parameter: a Variable that a link owns and an optimizer updates. Its shape may be determined by the first call.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/variable.h>
@@ -63,6 +67,34 @@ class CATENA_EXPORT Parameter : public Variable {
   Initializer initializer_;
   std::vector<std::int64_t> known_;  // the sizes, -1 where unknown; empty: not even their number is known
   std::optional<Device> device_;
+};
+
+// A parameter that a layer may lack, such as the bias with nobias. Where it is present, it has the members of a Variable
+// that programs read, and converts to the handle; otherwise these throw an AttributeError.
+class CATENA_EXPORT OptionalParameter : public std::optional<Parameter> {
+ public:
+  using std::optional<Parameter>::optional;
+  template <std::same_as<Parameter> P> OptionalParameter& operator=(P parameter) {
+    emplace(std::move(parameter));
+    return *this;
+  }
+  OptionalParameter& operator=(std::nullopt_t) noexcept {
+    reset();
+    return *this;
+  }
+  const Variable& variable() const;
+  operator const Variable&() const { return variable(); }
+  const Array& data() const { return variable().data(); }
+  const Array& array() const { return variable().data(); }
+  Array grad() const { return variable().grad(); }
+  const Shape& shape() const { return variable().shape(); }
+  std::int64_t shape(int axis) const { return variable().shape(axis); }
+  std::int64_t size() const { return variable().size(); }
+  int ndim() const { return variable().ndim(); }
+  Dtype dtype() const { return variable().dtype(); }
+  const std::string& name() const { return variable().name(); }
+  bool requires_grad() const { return variable().requires_grad(); }
+  void cleargrad() const { variable().cleargrad(); }
 };
 
 // Returns an independent variable with copies of data and gradient, and the same name and flags. It has no creator.

@@ -46,7 +46,7 @@ class CATENA_EXPORT BatchNormalization : public Link {
   }
   void start_finetuning() { N = 0; }
 
-  std::optional<Parameter> gamma, beta;
+  OptionalParameter gamma, beta;
   Persistent avg_mean, avg_var;
   std::int64_t N = 0;
   double decay, eps;

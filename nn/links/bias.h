@@ -22,7 +22,7 @@ class CATENA_EXPORT Bias : public Link {
   Variable operator()(const Variable& x);
   Variable operator()(const Variable& x, const Variable& y);
 
-  std::optional<Parameter> b;
+  OptionalParameter b;
   int axis;
 };
 

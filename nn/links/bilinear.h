@@ -29,7 +29,7 @@ class CATENA_EXPORT Bilinear : public Link {
   Variable operator()(const Variable& e1, const Variable& e2);
 
   Parameter W;
-  std::optional<Parameter> V1, V2, b;
+  OptionalParameter V1, V2, b;
 };
 
 }  // namespace nn

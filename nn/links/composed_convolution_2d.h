@@ -32,7 +32,7 @@ class CATENA_EXPORT LocalConvolution2D : public Link {
   Variable operator()(const Variable& x);
 
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   int out_channels;
   Pair ksize, stride;
 
@@ -74,7 +74,7 @@ class CATENA_EXPORT DeformableConvolution2D : public Chain {
     Variable operator()(const Variable& x, const Variable& offset);
 
     Parameter W;
-    std::optional<Parameter> b;
+    OptionalParameter b;
     int out_channels;
     Pair ksize;
     DeformableConvolutionOptions geometry;

@@ -116,7 +116,7 @@ class CATENA_EXPORT Deconvolution2D : public Link {
   Variable operator()(const Variable& x);
 
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   int out_channels;
   Pair ksize;
   DeconvolutionOptions geometry;
@@ -147,7 +147,7 @@ class CATENA_EXPORT DepthwiseConvolution2D : public Link {
   Variable operator()(const Variable& x);
 
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   int channel_multiplier;
   Pair ksize;
   DepthwiseConvolutionOptions geometry;

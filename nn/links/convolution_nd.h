@@ -41,7 +41,7 @@ class CATENA_EXPORT ConvolutionND : public Link {
   Variable operator()(const Variable& x);
 
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   int ndim, out_channels;
   autograd::Dims ksize;
   ConvolutionNdOptions geometry;
@@ -80,7 +80,7 @@ class CATENA_EXPORT DeconvolutionND : public Link {
   Variable operator()(const Variable& x);
 
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   int ndim, out_channels;
   autograd::Dims ksize;
   DeconvolutionNdOptions geometry;

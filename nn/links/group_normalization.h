@@ -52,7 +52,7 @@ class CATENA_EXPORT InstanceNormalization : public Link {
   NN_MEMBERS(gamma, beta)
   Variable operator()(const Variable& x);
 
-  std::optional<Parameter> gamma, beta;
+  OptionalParameter gamma, beta;
   double eps;
 };
 

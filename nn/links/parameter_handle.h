@@ -37,7 +37,7 @@ namespace internal {
 class CATENA_EXPORT WeightAndBias : public Link {
  public:
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   // PyTorch's names: handles of W and b (null with nobias).
   ParameterHandle weight, bias;
 

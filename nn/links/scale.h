@@ -42,7 +42,7 @@ class CATENA_EXPORT Scale : public Chain {
   Variable operator()(const Variable& x);
   Variable operator()(const Variable& x, const Variable& W);
 
-  std::optional<Parameter> W;
+  OptionalParameter W;
   std::optional<Bias> bias;
   int axis;
 

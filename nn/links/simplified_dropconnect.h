@@ -39,7 +39,7 @@ class CATENA_EXPORT SimplifiedDropconnect : public Link {
   }
 
   Parameter W;
-  std::optional<Parameter> b;
+  OptionalParameter b;
   double ratio;
   int out_size;
 };
