@@ -388,6 +388,19 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nan_to_num(v.to_long()), catena::InvalidType);
 }
 
+// Of (2 x)^2: 2 (2 x) with respect to 2 x.
+BOOST_AUTO_TEST_CASE(gradients_of_results_that_ask_for_them) {
+  const Variable x(array(Doubles{1, 3}, {2}));
+  const Variable y = x * 2, z = y * 1;
+  y.retain_grad();
+  BOOST_TEST(y.retains_grad());
+  sum(y * z).backward();
+  BOOST_TEST(to_vector<double>(y.grad()) == (Doubles{4, 12}), boost::test_tools::per_element());
+  BOOST_TEST(!z.grad());
+  BOOST_TEST(to_vector<double>(x.grad()) == (Doubles{8, 24}), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(x.detach().retain_grad(), catena::RuntimeError);
+}
+
 // A root without a gradient of the same array.
 BOOST_AUTO_TEST_CASE(detached_in_place) {
   const Variable x(array(Doubles{1, 2}, {2}));
