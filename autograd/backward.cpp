@@ -115,7 +115,7 @@ Variables BackwardEngine::take_output_grads(FunctionNode& f) try {
       if (y->grad_hooks) y->set_grad(gy.back(), true);
       if (isolated_ && retain_grad_ && held) isolated_->retained.emplace_back(held, gy.back());
     }
-    const bool keep = is_root(y) || (!isolated_ && retain_grad_ && held) ||
+    const bool keep = is_root(y) || (!isolated_ && (retain_grad_ || y->retains_grad) && held) ||
                       (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
     if (!keep) y->set_grad({}, false);
     internal::release(y);

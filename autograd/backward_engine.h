@@ -115,7 +115,7 @@ class BackwardEngine {
 
   // True if the gradient of x can be read after this run.
   bool kept(const VariableNode* x) const {
-    return x->requires_grad && (x->creator == nullptr || retain_grad_) &&
+    return x->requires_grad && (x->creator == nullptr || retain_grad_ || x->retains_grad) &&
            x->handles.load(catena::MemoryOrder::relaxed) != 0;
   }
   bool wanted(const VariableNode* x) {

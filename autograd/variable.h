@@ -232,7 +232,10 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   }
   Variable transpose() const;  // axes reversed
   Variable transpose(const Dims& axes) const;
+  // Two integers exchange these axes of a variable of a higher rank, as in PyTorch.
   template <class... I> Variable transpose(std::int64_t first, I... rest) const {
+    if constexpr (sizeof...(I) == 1)
+      if (ndim() > 2) return swapaxes(int(first), int(rest)...);
     return transpose(Dims{first, std::int64_t(rest)...});
   }
   Variable T() const { return transpose(); }
@@ -301,7 +304,9 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   Variable view_as(const Variable& other) const { return reshape(other.shape()); }
   template <class... I> Variable view(std::int64_t first, I... rest) const { return reshape(first, rest...); }
   Variable permute(const Dims& axes) const { return transpose(axes); }
-  template <class... I> Variable permute(std::int64_t first, I... rest) const { return transpose(first, rest...); }
+  template <class... I> Variable permute(std::int64_t first, I... rest) const {
+    return transpose(Dims{first, std::int64_t(rest)...});
+  }
   Variable swapaxes(int axis1, int axis2) const;
   Variable moveaxis(const Dims& source, const Dims& destination) const;
   Variable t() const;  // the transpose of a matrix; a vector as it is; ValueError for a higher rank

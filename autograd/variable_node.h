@@ -41,7 +41,8 @@ struct CATENA_EXPORT VariableNode : catena::internal::FromFreeList {
   // Whether the variable is a parameter of a link, and whether an optimizer updates it (the optimizer sets this). The
   // gradient of a parameter that no optimizer updates is lost.
   bool is_parameter = false, has_optimizer = false;
-  bool held_by_run = false;  // the run that wrote `grad` has a handle, until it has read `grad`
+  bool retains_grad = false;  // the gradient stays after backward, although a function made the variable
+  bool held_by_run = false;   // the run that wrote `grad` has a handle, until it has read `grad`
   // The dtype, device and shape of data when it was used as an input; data may be released before the gradient is
   // computed.
   Dtype dtype = Dtype::float32;

@@ -42,6 +42,19 @@ CATENA_EXPORT Variable atleast_3d(const Variable& x);
 // broadcast.
 CATENA_EXPORT Variables broadcast(const Variables& xs);
 
+// Of an array of the library that is linked, for which the functions of autograd/array.h would fit as well.
+template <ForeignArray T> Variable reshape(const T& a, const Shape& shape) { return reshape(as_variable(a), shape); }
+template <ForeignArray T> Variable expand_dims(const T& a, int axis) { return expand_dims(as_variable(a), axis); }
+template <ForeignArray T> Variable squeeze(const T& a, const Axes& axis = {}) { return squeeze(as_variable(a), axis); }
+template <ForeignArray T> Variable transpose(const T& a) { return transpose(as_variable(a)); }
+template <ForeignArray T> Variable transpose(const T& a, const Dims& axes) { return transpose(as_variable(a), axes); }
+template <ForeignArray T> Variable swapaxes(const T& a, int axis1, int axis2) {
+  return swapaxes(as_variable(a), axis1, axis2);
+}
+template <ForeignArray T> Variable broadcast_to(const T& a, const Shape& shape) {
+  return broadcast_to(as_variable(a), shape);
+}
+
 // ---- elements ----
 // Returns x itself if it has the dtype. Differentiable between floating dtypes; integers and bools, as x or as the
 // result, have no gradient.

@@ -5,12 +5,19 @@
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_products.h>
 #include <catena/autograd/functions/torch_statistics.h>
+#include <catena/autograd/variable_node.h>
 
 namespace autograd {
 
 std::int64_t Variable::stride(int axis) const {
   return present().strides()[catena::normalize_axis("stride", axis, ndim())] / element_size();
 }
+const Variable& Variable::retain_grad() const {
+  catena::check<catena::RuntimeError>(requires_grad(), "retain_grad", "the variable needs no gradient");
+  checked().root()->retains_grad = true;
+  return *this;
+}
+bool Variable::retains_grad() const { return checked().root()->retains_grad; }
 const Variable& Variable::detach_() const {
   unchain();
   Variable(*this).set_requires_grad(false);

@@ -71,18 +71,6 @@ Variable cross(const Variable& a, const Variable& b, std::optional<int> dim) {
 }
 
 Variable dist(const Variable& a, const Variable& b, double p) { return vector_norm(a - b, {.ord = p}); }
-Variable pdist(const Variable& x, double p) {
-  check_rank("pdist", "x", x, 2);
-  const std::int64_t n = x.shape(0);
-  std::vector<std::int64_t> first, second;
-  for (std::int64_t i = 0; i < n; ++i) {
-    for (std::int64_t k = i + 1; k < n; ++k) {
-      first.push_back(i);
-      second.push_back(k);
-    }
-  }
-  return vector_norm(get_item(x, {IndexItem(first)}) - get_item(x, {IndexItem(second)}), {.ord = p, .axis = 1});
-}
 Variable renorm(const Variable& x, double p, int dim, double maxnorm) {
   check<ValueError>(x.ndim() >= 2, "renorm", "x has the shape ", x.shape(), ", its rank must be at least 2");
   const int axis = catena::normalize_axis("renorm", dim, x.ndim());

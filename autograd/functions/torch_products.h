@@ -30,9 +30,8 @@ inline Variable chain_matmul(const Variables& matrices) { return multi_dot(matri
 CATENA_EXPORT Variable cross(const Variable& a, const Variable& b, std::optional<int> dim = {});
 
 // ---- distances and norms ----
-// The norm of order p of a - b, as a number; and the distances of all pairs of rows of a matrix (N, M), N (N - 1) / 2.
+// The norm of order p of a - b, as a number.
 CATENA_EXPORT Variable dist(const Variable& a, const Variable& b, double p = 2);
-CATENA_EXPORT Variable pdist(const Variable& x, double p = 2);
 // x with the slices along `dim` whose norm of order p is above maxnorm scaled to that norm.
 CATENA_EXPORT Variable renorm(const Variable& x, double p, int dim, double maxnorm);
 

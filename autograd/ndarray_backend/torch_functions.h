@@ -16,6 +16,9 @@
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/operators.h>
+#include <catena/kernels/base/array_text.h>
+#include <catena/ndarray/core/dtype.h>
+#include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/list.h>
 
 namespace autograd {
@@ -210,7 +213,11 @@ inline bool is_floating_point(const Variable& x) { return x.is_floating_point();
 inline bool is_complex(const Variable& x) { return x.is_complex(); }
 inline bool is_nonzero(const Variable& x) { return x.item<double>() != 0; }
 template <class T> constexpr bool is_tensor(const T&) { return VariableLike<T> || ArrayLike<T>; }
+using catena::get_printoptions;
 using catena::promote_types;
+using catena::set_printoptions;
+using nd::finfo;
+using nd::iinfo;
 
 // ---- modes of the thread ----
 // { autograd::set_grad_enabled guard(false); ... }, enable_grad guard; inference_mode is no_grad.

@@ -89,6 +89,15 @@ template <class Derived> class InPlaceMembers {
     B::sub(B::target(self(), "sub_"), given, o.alpha);
     return self();
   }
+  template <class T> const Derived& subtract_(const T& other, const AlphaOption& o = {}) const {
+    return sub_(other, o);
+  }
+  template <class T> const Derived& multiply_(const T& other) const { return mul_(other); }
+  template <class T> const Derived& divide_(const T& other, const RoundingOption& o = {}) const {
+    return div_(other, o);
+  }
+  template <class B = behind<>> const Derived& negative_() const { return neg_(); }
+  template <class B = behind<>> const Derived& absolute_() const { return abs_(); }
   // ValueError for another rounding mode.
   template <class T> const Derived& div_(const T& other, const RoundingOption& o = {}) const {
     using B = behind<T>;
@@ -126,6 +135,10 @@ template <class Derived> class InPlaceMembers {
   }
   template <class B = behind<>> const Derived& clamp_(const Scalar& min, const Scalar& max) const {
     return clamp_(ClampRange{min, max});
+  }
+  template <class B = behind<>> const Derived& clip_(const ClampRange& range) const { return clamp_(range); }
+  template <class B = behind<>> const Derived& clip_(const Scalar& min, const Scalar& max) const {
+    return clamp_(min, max);
   }
 
   // `value`, of the size 1, where the bool mask, which broadcasts to the array, is true (TypeError for another dtype).

@@ -263,9 +263,14 @@ class CATENA_EXPORT Array : public catena::HeaderRef, public catena::InPlaceMemb
   Array transpose() const;  // axes reversed
   // ValueError for a wrong number of axes or a repeated axis; IndexError for an axis out of range.
   Array transpose(const Dims& axes) const;
+  // Two integers exchange these axes of an array of a higher rank, as in PyTorch.
   template <std::integral... I>
   requires(sizeof...(I) > 1) Array transpose(I... axes)
-  const { return transpose(Dims{static_cast<std::int64_t>(axes)...}); }
+  const {
+    if constexpr (sizeof...(I) == 2)
+      if (ndim() > 2) return swapaxes(static_cast<int>(axes)...);
+    return transpose(Dims{static_cast<std::int64_t>(axes)...});
+  }
   Array T() const { return transpose(); }
   Array swapaxes(int axis1, int axis2) const;       // ValueError for an axis out of range
   Array ravel(OrderLike order = Order::C) const;    // reshape(-1); K: in the order of the elements in memory
@@ -276,7 +281,7 @@ class CATENA_EXPORT Array : public catena::HeaderRef, public catena::InPlaceMemb
   Array permute(const Dims& axes) const { return transpose(axes); }
   template <std::integral... I>
   requires(sizeof...(I) > 1) Array permute(I... axes)
-  const { return transpose(axes...); }
+  const { return transpose(Dims{static_cast<std::int64_t>(axes)...}); }
   Array view() const;  // a new header over the same memory
   // The same bytes as elements of another dtype. If the itemsizes differ, the last axis is rescaled: ValueError unless
   // the array is C-contiguous and the bytes of that axis are a multiple of the new itemsize.

@@ -32,7 +32,8 @@ class Given {
 struct CATENA_EXPORT InPlace {
   template <class T> static Given operand(const T& x, std::string_view) {
     if constexpr (Element<T> || std::same_as<T, Scalar>) return Given(x);
-    else return Given(static_cast<const Array&>(Array(x)));
+    else if constexpr (std::convertible_to<const T&, Array>) return Given(static_cast<const Array&>(Array(x)));
+    else return Given(static_cast<const Array&>(Array(x.data())));  // of a variable
   }
 
 #define CATENA_IN_PLACE(name) static void name(const Array& to);

@@ -129,7 +129,6 @@ const test::GoldenFunctions kProducts = {
     {"addbmm", weighted(addbmm)},
     {"cross", [](const GoldenCall& c) { return Variables{cross(c.x(0), c.x(1), dim_of(c))}; }},
     {"dist", [](const GoldenCall& c) { return Variables{dist(c.x(0), c.x(1), c.number("p", 2))}; }},
-    {"pdist", [](const GoldenCall& c) { return Variables{pdist(c.x(0), c.number("p", 2))}; }},
     {"renorm",
      [](const GoldenCall& c) {
        return Variables{renorm(c.x(0), c.number("p", 2), dim_of(c), c.number("maxnorm", 1))};
@@ -314,6 +313,10 @@ BOOST_AUTO_TEST_CASE(members_are_the_functions) {
   check_values(x.new_zeros(1, 2), {0, 0});
   check_values(Variable(x.eq(3)).astype(Dtype::float64), {0, 0, 1, 0, 0, 0});
   check_values(Variable(x.gt(y)).astype(Dtype::float64), {0, 0, 1, 1, 0, 0});
+  const Variable deep = x.reshape(1, 2, 3);
+  BOOST_TEST(deep.transpose(1, 2).shape() == (Shape{1, 3, 2}));
+  BOOST_TEST(deep.transpose(-1, 0).shape() == (Shape{3, 2, 1}));
+  BOOST_TEST(x.transpose(1, 0).shape() == (Shape{3, 2}));
   BOOST_TEST(x.to_float().is_floating_point());
   BOOST_TEST(!x.to_long().is_floating_point());
   BOOST_TEST(x.element_size() == 8);
@@ -359,7 +362,6 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(mm(x, v), catena::ValueError);
   BOOST_CHECK_THROW(mv(x, x), catena::ValueError);
   BOOST_CHECK_THROW(cross(x, x), catena::ValueError);
-  BOOST_CHECK_THROW(pdist(v), catena::ValueError);
   BOOST_CHECK_THROW(renorm(v, 2, 0, 1), catena::ValueError);
   BOOST_CHECK_THROW(vander(v, 0), catena::ValueError);
   BOOST_CHECK_THROW(narrow(x, 0, 1, 2), catena::IndexError);
@@ -384,6 +386,19 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(diff(v, -1), catena::ValueError);
   BOOST_CHECK_THROW(x.index({"..", 0}), catena::ValueError);
   BOOST_CHECK_THROW(nan_to_num(v.to_long()), catena::InvalidType);
+}
+
+// Of (2 x)^2: 2 (2 x) with respect to 2 x.
+BOOST_AUTO_TEST_CASE(gradients_of_results_that_ask_for_them) {
+  const Variable x(array(Doubles{1, 3}, {2}));
+  const Variable y = x * 2, z = y * 1;
+  y.retain_grad();
+  BOOST_TEST(y.retains_grad());
+  sum(y * z).backward();
+  BOOST_TEST(to_vector<double>(y.grad()) == (Doubles{4, 12}), boost::test_tools::per_element());
+  BOOST_TEST(!z.grad());
+  BOOST_TEST(to_vector<double>(x.grad()) == (Doubles{8, 24}), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(x.detach().retain_grad(), catena::RuntimeError);
 }
 
 // A root without a gradient of the same array.

@@ -188,6 +188,11 @@ BOOST_AUTO_TEST_CASE(of_the_framework) {
   a.clamp_({.max = 5.0});
   a += 1.0;
   check(nd::Array(a), {1, 1, 6, 6});
+  const Variable one = autograd::tensor({1.0, 1.0});
+  check(nd::Array(a.copy_(one)), {1, 1, 1, 1});
+  check(nd::zeros(2).add_(one, {.alpha = 3}), {3, 3});
+  BOOST_TEST(nd::zeros({2, 3, 4}).transpose(1, 2).shape() == (nd::Shape{2, 4, 3}));
+  BOOST_TEST(nd::zeros({2, 3}).transpose(0, 1).shape() == (nd::Shape{2, 3}));
   const Variable p(nd::array({1.0f, 2.0f}), {.requires_grad = false});
   p.mul_(0.5).add_(nd::array({1.0f, 1.0f}), {.alpha = 2});
   check(p, {2.5, 3});

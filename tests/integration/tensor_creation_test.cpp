@@ -301,6 +301,16 @@ BOOST_AUTO_TEST_CASE(modes_and_exits) {
   BOOST_TEST(((x * x).creator() != nullptr));
   check(autograd::Array(x.numpy()), {1, 1});
   check(x.new_tensor({1.0, 2.0}), {1, 2});
+  BOOST_TEST(x.data_ptr<const float>()[1] == 1);
+  // Functions of variables take arrays.
+  const nd::Array a = nd::arange(6, nd::float32);
+  BOOST_TEST(autograd::transpose(autograd::reshape(a, {2, 3}), {1, 0}).shape() == (nd::Shape{3, 2}));
+  BOOST_TEST(autograd::transpose(a.reshape({2, 3}), {1, 0}).shape() == (nd::Shape{3, 2}));
+  BOOST_TEST(autograd::squeeze(autograd::expand_dims(a, 0)).shape() == (nd::Shape{6}));
+  BOOST_TEST(autograd::broadcast_to(a, {2, 6}).shape() == (nd::Shape{2, 6}));
+  BOOST_TEST(autograd::swapaxes(a.reshape({2, 3}), 0, 1).shape() == (nd::Shape{3, 2}));
+  BOOST_TEST(autograd::squeeze(a.reshape({1, 6})).shape() == (nd::Shape{6}));
+  BOOST_TEST(autograd::transpose(a.reshape({2, 3})).shape() == (nd::Shape{3, 2}));
   BOOST_TEST((autograd::promote_types(nd::int32, nd::float16) == nd::promote_types(nd::int32, nd::float16)));
   BOOST_TEST(autograd::is_tensor(x));
   BOOST_TEST(!autograd::is_tensor(3.0));

@@ -72,7 +72,6 @@ def products(add):
     add('cross', lambda a, b, dim: torch.cross(a, b, dim=dim), {'a': B, 'b': B[::-1].copy()}, dict(dim=1))
     add('dist', lambda a, b, p: torch.dist(a, b, p), {'a': A, 'b': C}, dict(p=2))
     add('dist', lambda a, b, p: torch.dist(a, b, p), {'a': A, 'b': C}, dict(p=1))
-    add('pdist', lambda x, p: torch.pdist(x, p), {'x': A}, dict(p=2))
     add('renorm', lambda x, p, dim, maxnorm: torch.renorm(x, p, dim, maxnorm), {'x': A}, dict(p=2, dim=0, maxnorm=2.2))
     add('vander', lambda x, n, increasing: torch.linalg.vander(x, N=n).flip(-1) if not increasing else
         torch.linalg.vander(x, N=n), {'x': V}, dict(n=3, increasing=True))
