@@ -134,19 +134,14 @@ void clip_grad_value(const Variables& params, double clip_value) {
 }
 void clip_grad_value(const Link& link, double clip_value) { clip_grad_value(link.params(), clip_value); }
 
-double utils::get_total_norm(const std::vector<Array>& tensors, double norm_type, bool error_if_nonfinite) {
+double utils::get_total_norm(const Variables& tensors, double norm_type, bool error_if_nonfinite) {
   constexpr const char* kOp = "get_total_norm";
   check<ValueError>(norm_type > 0, kOp, "norm_type is ", norm_type, "; it must be positive");
   std::vector<double> norms;
-  for (const Array& a : tensors) norms.push_back(autograd::to_vector<double>(gradient_norm(a, norm_type))[0]);
+  for (const Variable& v : tensors) norms.push_back(autograd::to_vector<double>(gradient_norm(v.data(), norm_type))[0]);
   const double total = combined(norms, norm_type);
   check<ValueError>(!error_if_nonfinite || std::isfinite(total), kOp, "the norm is ", total);
   return total;
-}
-double utils::get_total_norm(const Variables& tensors, double norm_type, bool error_if_nonfinite) {
-  std::vector<Array> arrays;
-  for (const Variable& v : tensors) arrays.push_back(v.data());
-  return get_total_norm(arrays, norm_type, error_if_nonfinite);
 }
 
 void utils::clip_grads_with_norm_(const Variables& params, double max_norm, double total_norm) {

@@ -84,8 +84,10 @@ template <class P> void clip_grad_value_(const P& of, const ClipGradValueOptions
 // Returns the common norm of the tensors themselves, such as gradients; 0 for none. ValueError for a norm_type that is
 // not positive, and with error_if_nonfinite for a norm that is not finite.
 CATENA_EXPORT double get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
-CATENA_EXPORT double get_total_norm(const std::vector<Array>& tensors, double norm_type = 2,
-                                    bool error_if_nonfinite = false);
+template <std::same_as<std::vector<Array>> A>
+double get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {
+  return get_total_norm(Variables(tensors.begin(), tensors.end()), norm_type, error_if_nonfinite);
+}
 // Scales the gradients as clip_grad_norm_ does for a common norm that is known.
 CATENA_EXPORT void clip_grads_with_norm_(const Variables& params, double max_norm, double total_norm);
 inline void clip_grads_with_norm_(const Link& link, double max_norm, double total_norm) {
