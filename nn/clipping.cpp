@@ -72,7 +72,7 @@ std::vector<double> checked_norms(const char* op, const Variables& params, const
                               "it reads the norm from the device and cannot be captured: add the hook "
                               "GradientClipping to the optimizer instead");
   std::vector<double> norms = norms_on_host(params, options.norm_type);
-  if (options.non_finite == NonFinite::error)
+  if (options.non_finite == NonFinite::error || options.error_if_nonfinite)
     for (std::size_t i = 0; i < norms.size(); ++i)
       check<ValueError>(std::isfinite(norms[i]), op, "the norm of the gradient of parameter ", i,
                         params[i].name().empty() ? "" : " ", params[i].name(), " is ", norms[i],
@@ -133,6 +133,21 @@ void clip_grad_value(const Variables& params, double clip_value) {
   }
 }
 void clip_grad_value(const Link& link, double clip_value) { clip_grad_value(link.params(), clip_value); }
+
+double utils::get_total_norm(const Variables& tensors, double norm_type, bool error_if_nonfinite) {
+  constexpr const char* kOp = "get_total_norm";
+  check<ValueError>(norm_type > 0, kOp, "norm_type is ", norm_type, "; it must be positive");
+  std::vector<double> norms;
+  for (const Variable& v : tensors) norms.push_back(autograd::to_vector<double>(gradient_norm(v.data(), norm_type))[0]);
+  const double total = combined(norms, norm_type);
+  check<ValueError>(!error_if_nonfinite || std::isfinite(total), kOp, "the norm is ", total);
+  return total;
+}
+
+void utils::clip_grads_with_norm_(const Variables& params, double max_norm, double total_norm) {
+  for (const Variable& p : params_to_clip("clip_grads_with_norm_", params, max_norm, 1))
+    scale_down(p, total_norm, max_norm, NonFinite::propagate);
+}
 
 Array utils::parameters_to_vector(const Variables& params) {
   check<ValueError>(!params.empty(), "parameters_to_vector", "the list of parameters is empty");

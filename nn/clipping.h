@@ -8,6 +8,10 @@
 // Gradients that are null and those of frozen parameters are left out. Gradients become new arrays where they change.
 #pragma once
 
+#include <concepts>
+#include <optional>
+#include <vector>
+
 #include <catena/nn/link.h>
 
 namespace nn {
@@ -21,6 +25,9 @@ enum class NonFinite { propagate, error, skip };
 struct ClipGradOptions {
   double norm_type = 2;  // the p of the norm; infinity: the greatest absolute value
   NonFinite non_finite = NonFinite::propagate;
+  // PyTorch's options: NonFinite::error, and a choice between implementations, which has no effect.
+  bool error_if_nonfinite = false;
+  std::optional<bool> foreach = {};
 };
 
 // Returns the L2 norm of all gradients together, summed in float64, as a 0-d float64 array on the device of the first
@@ -45,16 +52,54 @@ CATENA_EXPORT void clip_grad_value(const Link& link, double clip_value);
 CATENA_EXPORT void clip_grad_value(const Variables& params, double clip_value);
 
 namespace utils {
+// The options of clip_grad_norm_ with the limit among them: clip_grad_norm_(model.parameters(), {.max_norm = 0.5}).
+struct ClipGradNormOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double max_norm;
+  double norm_type = 2;
+  bool error_if_nonfinite = false;
+  std::optional<bool> foreach = {};
+};
 // PyTorch's name of clip_grad_norm, of a link or a list of parameters.
 template <class P> double clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
   return clip_grad_norm(of, max_norm, options);
 }
+template <class P>
+double clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
+  return clip_grad_norm(of, max_norm, {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
+}
+template <class P> double clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
+  return clip_grad_norm_(of, o.max_norm, o.norm_type, o.error_if_nonfinite);
+}
+struct ClipGradValueOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double clip_value;
+  std::optional<bool> foreach = {};
+};
 // PyTorch's name of clip_grad_value.
 template <class P> void clip_grad_value_(const P& of, double clip_value) { clip_grad_value(of, clip_value); }
+template <class P> void clip_grad_value_(const P& of, const ClipGradValueOptions& o) {
+  clip_grad_value(of, o.clip_value);
+}
+// Returns the common norm of the tensors themselves, such as gradients; 0 for none. ValueError for a norm_type that is
+// not positive, and with error_if_nonfinite for a norm that is not finite.
+CATENA_EXPORT double get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
+template <std::same_as<std::vector<Array>> A>
+double get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {
+  return get_total_norm(Variables(tensors.begin(), tensors.end()), norm_type, error_if_nonfinite);
+}
+// Scales the gradients as clip_grad_norm_ does for a common norm that is known.
+CATENA_EXPORT void clip_grads_with_norm_(const Variables& params, double max_norm, double total_norm);
+inline void clip_grads_with_norm_(const Link& link, double max_norm, double total_norm) {
+  clip_grads_with_norm_(link.params(), max_norm, total_norm);
+}
 // Copies the data of the parameters into one vector, in their order, and back. ValueError for a parameter without data,
 // for an empty list of parameters to be copied, and for a vector of another length; nothing is changed then.
 CATENA_EXPORT Array parameters_to_vector(const Variables& params);
 CATENA_EXPORT void vector_to_parameters(const Array& vector, const Variables& params);
+template <std::same_as<Variable> V> void vector_to_parameters(const V& vector, const Variables& params) {
+  vector_to_parameters(vector.data(), params);
+}
 }  // namespace utils
 
 }  // namespace nn

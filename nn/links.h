@@ -3,6 +3,7 @@
 // is its umbrella header.
 #pragma once
 
+#include <catena/nn/buffer.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/modules.h>
 #include <catena/nn/links/batch_normalization.h>
@@ -36,6 +37,7 @@
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>
 #include <catena/nn/links/swish.h>
+#include <catena/nn/links/torch_cells.h>
 #include <catena/nn/links/torch_layers.h>
 #include <catena/nn/links/torch_recurrent.h>
 #include <catena/nn/links/transformer.h>

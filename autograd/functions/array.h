@@ -205,17 +205,4 @@ CATENA_EXPORT Variables chunk(const Variable& x, std::int64_t chunks, int axis =
 CATENA_EXPORT Variables split(const Variable& x, std::int64_t length, int axis = 0);
 CATENA_EXPORT Variables split(const Variable& x, const std::vector<std::int64_t>& lengths, int axis = 0);
 
-// An array of an array library converts to Array and to Variable; the functions that both have take it as a Variable.
-template <ForeignArray T> Variable reshape(const T& x, const Shape& shape) { return reshape(Variable(x), shape); }
-template <ForeignArray T> Variable expand_dims(const T& x, int axis) { return expand_dims(Variable(x), axis); }
-template <ForeignArray T> Variable squeeze(const T& x, const Axes& axis = {}) { return squeeze(Variable(x), axis); }
-template <ForeignArray T> Variable transpose(const T& x) { return transpose(Variable(x)); }
-template <ForeignArray T> Variable transpose(const T& x, const Dims& axes) { return transpose(Variable(x), axes); }
-template <ForeignArray T> Variable swapaxes(const T& x, int axis1, int axis2) {
-  return swapaxes(Variable(x), axis1, axis2);
-}
-template <ForeignArray T> Variable broadcast_to(const T& x, const Shape& shape) {
-  return broadcast_to(Variable(x), shape);
-}
-
 }  // namespace autograd

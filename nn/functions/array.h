@@ -55,7 +55,7 @@ CATENA_EXPORT Variable resize_images(const Variable& x, Pair output_shape, std::
 
 struct InterpolateOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> size = {};         // of the result; or
+  OptionalLengths size = {};                // of the result; or
   std::optional<double> scale_factor = {};  // floor(d scale_factor) along every axis of length d
   std::string_view mode = "nearest";
   bool align_corners = false;  // the first and last pixels of both images coincide; else their outer edges

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string_view>
 
 #include <catena/kernels/base/error.h>
@@ -45,6 +46,18 @@ class Lengths {
  private:
   bool all_ = false;
   catena::Dims v_;
+};
+
+// Lengths that options may leave out: absent, 3, or {3, 5}.
+class OptionalLengths : public std::optional<Lengths> {
+ public:
+  OptionalLengths() = default;
+  OptionalLengths(std::nullopt_t) {}
+  template <std::convertible_to<Lengths> L> OptionalLengths(const L& all) : std::optional<Lengths>(Lengths(all)) {}
+  OptionalLengths(const std::optional<Lengths>& lengths) : std::optional<Lengths>(lengths) {}
+  template <std::convertible_to<catena::Integer> I, std::convertible_to<catena::Integer> J,
+            std::convertible_to<catena::Integer>... More>
+  OptionalLengths(I first, J second, More... more) : std::optional<Lengths>(Lengths(first, second, more...)) {}
 };
 
 namespace internal {

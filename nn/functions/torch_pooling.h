@@ -21,8 +21,8 @@ namespace nn {
 // Options of max_pool1d to max_pool3d and of MaxPool1d to MaxPool3d.
 struct MaxPoolOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> kernel_size = {};  // in place of the argument
-  std::optional<Lengths> stride = {};       // default: the kernel
+  OptionalLengths kernel_size = {};  // in place of the argument
+  OptionalLengths stride = {};       // default: the kernel
   Lengths padding = 0, dilation = 1;
   bool ceil_mode = false;       // also windows that begin in x or its padding and reach beyond the end
   bool return_indices = false;  // ValueError where it is set: the functions with _with_indices return them
@@ -30,8 +30,8 @@ struct MaxPoolOptions {
 // Options of avg_pool1d to avg_pool3d and of AvgPool1d to AvgPool3d.
 struct AvgPoolOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> kernel_size = {};
-  std::optional<Lengths> stride = {};
+  OptionalLengths kernel_size = {};
+  OptionalLengths stride = {};
   Lengths padding = 0;
   bool ceil_mode = false;
   bool count_include_pad = true;             // the zeros of the padding count
@@ -41,23 +41,23 @@ struct AvgPoolOptions {
 struct LPPoolOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   double norm_type = 2;
-  std::optional<Lengths> kernel_size = {};
-  std::optional<Lengths> stride = {};
+  OptionalLengths kernel_size = {};
+  OptionalLengths stride = {};
   bool ceil_mode = false;
 };
 // Options of max_unpool1d to max_unpool3d.
 struct MaxUnpoolOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> kernel_size = {};
-  std::optional<Lengths> stride = {};
+  OptionalLengths kernel_size = {};
+  OptionalLengths stride = {};
   Lengths padding = 0;
-  std::optional<Lengths> output_size = {};  // of the spatial axes; default: stride (n - 1) + kernel - 2 padding
+  OptionalLengths output_size = {};  // of the spatial axes; default: stride (n - 1) + kernel - 2 padding
 };
 // Options of fractional_max_pool2d and fractional_max_pool3d; one of the two sizes is given (ValueError).
 struct FractionalMaxPoolOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> kernel_size = {};
-  std::optional<Lengths> output_size = {};
+  OptionalLengths kernel_size = {};
+  OptionalLengths output_size = {};
   std::optional<double> output_ratio = {};  // of the lengths of x, between 0 and 1
   // (N, C, axes) in [0, 1); those of images for the columns before those for the rows. ValueError for another shape.
   Array random_samples = {};  // default: drawn
@@ -132,7 +132,7 @@ template <int axes> struct MaxUnpoolFunction {
     return max_unpool(axes, x, indices, o.kernel_size, o);
   }
   Variable operator()(const Variable& x, const Array& indices, const Lengths& kernel_size, const Lengths& stride,
-                      const Lengths& padding = 0, const std::optional<Lengths>& output_size = {}) const {
+                      const Lengths& padding = 0, const OptionalLengths& output_size = {}) const {
     return max_unpool(axes, x, indices, kernel_size,
                       {.stride = stride, .padding = padding, .output_size = output_size});
   }

@@ -1,6 +1,15 @@
-// Sequences of different lengths in one array, under the names of PyTorch's module nn.utils.rnn. Packed sequences have
-// no class here: recurrent networks over sequences (NStepLSTM) take a list of them.
+// Sequences of different lengths in one array, under the names of PyTorch's module nn.utils.rnn. Recurrent networks
+// over lists of sequences (NStepLSTM) need none of these.
+//
+//   namespace rnn = nn::utils::rnn;
+//   auto packed = rnn::pack_padded_sequence(x, {4, 2, 3}, {.batch_first = true, .enforce_sorted = false});
+//   auto [output, state] = lstm(packed);              // nn::torch::LSTM, GRU, RNN
+//   auto [y, lengths] = rnn::pad_packed_sequence(output, {.batch_first = true});
 #pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
 
 #include <catena/autograd/variable.h>
 
@@ -16,5 +25,40 @@ struct PadSequenceOptions {
 // nn::pad_sequence has Chainer's arguments, and the batch first.
 CATENA_EXPORT autograd::Variable pad_sequence(const autograd::Variables& sequences,
                                               const PadSequenceOptions& options = {});
+
+// The elements of sequences by time: first those of time 0, then those of time 1, and so on, each time from the longest
+// sequence to the shortest one.
+struct PackedSequence {
+  autograd::Variable data;                // (sum of the lengths, ...)
+  std::vector<std::int64_t> batch_sizes;  // the number of sequences that are longer than t, for each time t
+  // Which of the given sequences is the k-th longest, and which place each of them has; empty where they were sorted.
+  std::vector<std::int64_t> sorted_indices, unsorted_indices;
+};
+struct PackOptions {
+  bool batch_first = false;
+  bool enforce_sorted = true;  // ValueError for lengths that increase; false: they are sorted
+};
+struct PadPackedOptions {
+  bool batch_first = false;
+  double padding_value = 0;
+  std::optional<std::int64_t> total_length = {};  // at least the greatest length (ValueError)
+};
+struct PaddedSequences {
+  autograd::Variable output;          // (L, B, ...), or (B, L, ...) with batch_first
+  std::vector<std::int64_t> lengths;  // of the sequences in their given order
+};
+// Packs sequences x (L, B, ...), or (B, L, ...) with batch_first, of these lengths. ValueError for lengths below 1 or
+// above L, and for another number of them.
+CATENA_EXPORT PackedSequence pack_padded_sequence(const autograd::Variable& x, const std::vector<std::int64_t>& lengths,
+                                                  const PackOptions& options = {});
+CATENA_EXPORT PackedSequence pack_padded_sequence(const autograd::Variable& x, const autograd::Array& lengths,
+                                                  const PackOptions& options = {});
+struct PackSequenceOptions {
+  bool enforce_sorted = true;
+};
+// Packs sequences (l_i, ...). Errors as above and as pad_sequence.
+CATENA_EXPORT PackedSequence pack_sequence(const autograd::Variables& sequences,
+                                           const PackSequenceOptions& options = {});
+CATENA_EXPORT PaddedSequences pad_packed_sequence(const PackedSequence& packed, const PadPackedOptions& options = {});
 
 }  // namespace nn::utils::rnn

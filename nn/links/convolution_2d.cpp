@@ -49,8 +49,8 @@ Variable Convolution2D::operator()(const Variable& x) {
 
 // ---- transposed convolution ---------------------------------------------------------------------
 Deconvolution2D::Deconvolution2D(std::optional<int> in_channels, int out, Pair k, const Options& o)
-    : W(scaled_initializer(o.initialW, std::sqrt(o.wscale)),
-        {-1, grouped("Deconvolution2D", "out_channels", out, o.groups), k.y, k.x}),
+    : WeightAndBias(Parameter(scaled_initializer(o.initialW, std::sqrt(o.wscale)),
+                              {-1, grouped("Deconvolution2D", "out_channels", out, o.groups), k.y, k.x})),
       out_channels(out),
       ksize(k),
       geometry{.stride = o.stride,
@@ -67,9 +67,11 @@ Deconvolution2D::Deconvolution2D(std::optional<int> in_channels, int out, Pair k
     W.initialize({*in_channels, out / o.groups, k.y, k.x});
   }
   name_params();
+  refer_handles();
 }
 
 Variable Deconvolution2D::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {

@@ -98,7 +98,7 @@ struct Deconvolution2DOptions {
 
 // The transposed convolution: W (in, out / groups, kh, kw), b (out); see deconvolution_2d(). ValueError unless the
 // groups divide both numbers of channels.
-class CATENA_EXPORT Deconvolution2D : public Link {
+class CATENA_EXPORT Deconvolution2D : public internal::WeightAndBias {
  public:
   using Options = Deconvolution2DOptions;
   Deconvolution2D(int out, Pair kernel, const Options& options = {})
@@ -115,8 +115,6 @@ class CATENA_EXPORT Deconvolution2D : public Link {
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
 
-  Parameter W;
-  OptionalParameter b;
   int out_channels;
   Pair ksize;
   DeconvolutionOptions geometry;
@@ -147,7 +145,7 @@ class CATENA_EXPORT DepthwiseConvolution2D : public Link {
   Variable operator()(const Variable& x);
 
   Parameter W;
-  OptionalParameter b;
+  std::optional<Parameter> b;
   int channel_multiplier;
   Pair ksize;
   DepthwiseConvolutionOptions geometry;

@@ -34,7 +34,8 @@ Shape filter_shape(std::int64_t first, std::int64_t second, const Dims& kernel) 
 
 // ---- convolution --------------------------------------------------------------------------------
 ConvolutionND::ConvolutionND(int axes, std::optional<int> in, int out, const Lengths& kernel, const Options& o)
-    : W(scaled_initializer(o.initialW, 1.0), filter_shape(out, -1, kernel_of("ConvolutionND", axes, kernel, o))),
+    : WeightAndBias(Parameter(scaled_initializer(o.initialW, 1.0),
+                              filter_shape(out, -1, kernel_of("ConvolutionND", axes, kernel, o)))),
       ndim(axes),
       out_channels(out),
       ksize(kernel.of("ConvolutionND", "ksize", axes)),
@@ -49,9 +50,11 @@ ConvolutionND::ConvolutionND(int axes, std::optional<int> in, int out, const Len
   if (o.initial_bias) b.emplace(o.initial_bias, Shape{out});
   if (in) W.initialize(filter_shape(out, grouped("ConvolutionND", "in_channels", *in, o.groups), ksize));
   name_params();
+  refer_handles();
 }
 
 Variable ConvolutionND::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {
@@ -66,8 +69,9 @@ Variable ConvolutionND::operator()(const Variable& x) {
 
 // ---- transposed convolution ---------------------------------------------------------------------
 DeconvolutionND::DeconvolutionND(int axes, std::optional<int> in, int out, const Lengths& kernel, const Options& o)
-    : W(scaled_initializer(o.initialW, 1.0), filter_shape(-1, grouped("DeconvolutionND", "out_channels", out, o.groups),
-                                                          kernel_of("DeconvolutionND", axes, kernel, o))),
+    : WeightAndBias(Parameter(scaled_initializer(o.initialW, 1.0),
+                              filter_shape(-1, grouped("DeconvolutionND", "out_channels", out, o.groups),
+                                           kernel_of("DeconvolutionND", axes, kernel, o)))),
       ndim(axes),
       out_channels(out),
       ksize(kernel.of("DeconvolutionND", "ksize", axes)),
@@ -84,9 +88,11 @@ DeconvolutionND::DeconvolutionND(int axes, std::optional<int> in, int out, const
     W.initialize(filter_shape(*in, out / o.groups, ksize));
   }
   name_params();
+  refer_handles();
 }
 
 Variable DeconvolutionND::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!W.is_initialized()) {

@@ -9,6 +9,7 @@
 
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link.h>
+#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
@@ -25,7 +26,7 @@ struct ConvolutionNDLinkOptions {
 // W (out, in / groups, k1, ..., kN), b (out) if it has an initial value; see convolution_nd(). ValueError unless the
 // groups divide both numbers of channels.
 //   ConvolutionND(3, 16, 32, 3, {.pad = 1, .initial_bias = 0})
-class CATENA_EXPORT ConvolutionND : public Link {
+class CATENA_EXPORT ConvolutionND : public internal::WeightAndBias {
  public:
   using Options = ConvolutionNDLinkOptions;
   ConvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
@@ -40,8 +41,6 @@ class CATENA_EXPORT ConvolutionND : public Link {
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
 
-  Parameter W;
-  OptionalParameter b;
   int ndim, out_channels;
   autograd::Dims ksize;
   ConvolutionNdOptions geometry;
@@ -61,7 +60,7 @@ struct DeconvolutionNDLinkOptions {
 
 // The transposed convolution: W (in, out / groups, k1, ..., kN), b (out); see deconvolution_nd(). ValueError unless the
 // groups divide both numbers of channels.
-class CATENA_EXPORT DeconvolutionND : public Link {
+class CATENA_EXPORT DeconvolutionND : public internal::WeightAndBias {
  public:
   using Options = DeconvolutionNDLinkOptions;
   DeconvolutionND(int ndim, std::optional<int> in, int out, const Lengths& kernel, const Options& options = {});
@@ -79,8 +78,6 @@ class CATENA_EXPORT DeconvolutionND : public Link {
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x);
 
-  Parameter W;
-  OptionalParameter b;
   int ndim, out_channels;
   autograd::Dims ksize;
   DeconvolutionNdOptions geometry;

@@ -5,10 +5,11 @@
 namespace nn {
 
 EmbedID::EmbedID(int in_size, int out_size, const Options& o)
-    : W(o.initialW ? o.initialW : initializers::Normal(1.0), {in_size, out_size}),
+    : WeightAndBias(Parameter(o.initialW ? o.initialW : initializers::Normal(1.0), {in_size, out_size})),
       ignore_label(o.ignore_label),
       padding_idx(o.padding_idx) {
   name_params();
+  refer_handles();
   if (!padding_idx) return;
   catena::check<catena::ValueError>(*padding_idx >= -in_size && *padding_idx < in_size, "EmbedID", "padding_idx is ",
                                     *padding_idx, ", which is no row of W, (", in_size, ", ", out_size, ")");
@@ -17,6 +18,7 @@ EmbedID::EmbedID(int in_size, int out_size, const Options& o)
 }
 
 Variable EmbedID::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     return called(embed_id(x, W, {.ignore_label = ignore_label, .padding_idx = padding_idx}));

@@ -6,6 +6,7 @@
 
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link.h>
+#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
@@ -20,7 +21,7 @@ struct EmbedIDLinkOptions {
 // Returns the rows of W (in_size, out_size) for integers x (...): (..., out_size); see embed_id().
 //   nn::EmbedID(1000, 50)  nn::EmbedID(1000, 50, nn::initializers::Uniform(0.1))
 //   nn::EmbedID(1000, 50, {.ignore_label = -1})
-class CATENA_EXPORT EmbedID : public Link {
+class CATENA_EXPORT EmbedID : public internal::WeightAndBias {
  public:
   using Options = EmbedIDLinkOptions;
   EmbedID(int in_size, int out_size, const Options& options = {});
@@ -30,7 +31,6 @@ class CATENA_EXPORT EmbedID : public Link {
   NN_MEMBERS(W)
   Variable operator()(const Variable& x);
 
-  Parameter W;
   std::optional<std::int64_t> ignore_label, padding_idx;
 };
 

@@ -4,9 +4,11 @@
 //   r = s(W_r x + U_r h), z = s(W_z x + U_z h), a = tanh(W x + U (r h)); h' = (1 - z) h + z a
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/nn/links/linear.h>
+#include <catena/nn/links/recurrent_options.h>
 
 namespace nn {
 
@@ -33,6 +35,9 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
  public:
   explicit GRU(int n_units, std::optional<int> n_inputs = {}, const Options& options = {})
       : GRUBase(n_units, n_inputs, options) {}
+  // PyTorch's layer of this name has other parameters. Compilers show this line in their error messages.
+  template <std::same_as<RecurrentOptions> O = RecurrentOptions>
+  GRU(int, int, const O&) = delete;  // nn::torch::GRU gru(in, out, {.num_layers = 2})
 
   NN_MEMBERS(W_r, U_r, W_z, U_z, W, U)
   Variable operator()(const Variable& h, const Variable& x);

@@ -13,6 +13,7 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/links/linear.h>
+#include <catena/nn/links/recurrent_options.h>
 
 namespace nn {
 
@@ -21,14 +22,6 @@ struct LSTMOptions {
   Initializer lateral_init = {}, upward_init = {};  // separately for each S rows; default: HeNormal(1 / sqrt 2)
   Initializer bias_init = 0.0;                      // for candidate, input gate and output gate
   Initializer forget_bias_init = 0.0;
-};
-
-// PyTorch's options of torch::LSTM and torch::GRU, in torch_recurrent.h.
-struct RecurrentOptions {
-  int num_layers = 1;
-  bool batch_first = false;  // x is (B, T, in) instead of (T, B, in)
-  double dropout = 0;        // of the input of every layer but the first one, in train mode
-  bool bidirectional = false;
 };
 
 namespace internal {

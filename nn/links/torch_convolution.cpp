@@ -93,6 +93,7 @@ template <int axes, class Base> Variable ConvOf<axes, Base>::operator()(const Va
 template <int axes, class Base> Variable ConvTransposeOf<axes, Base>::operator()(const Variable& x) {
   const Dims more = options_.output_padding.of("ConvTranspose", "output_padding", axes);
   if (std::all_of(more.begin(), more.end(), [](std::int64_t n) { return n == 0; })) return Base::operator()(x);
+  this->update_handles();
   LinkCall called(*this, x);
   try {
     if (!this->W.is_initialized()) {

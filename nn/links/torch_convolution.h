@@ -18,7 +18,7 @@ namespace nn {
 
 struct ConvOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> kernel_size = {};  // in place of the argument
+  OptionalLengths kernel_size = {};  // in place of the argument
   Lengths stride = 1;
   Padding padding = 0;
   Lengths dilation = 1;
@@ -28,7 +28,7 @@ struct ConvOptions {
 };
 struct ConvTransposeOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> kernel_size = {};
+  OptionalLengths kernel_size = {};
   Lengths stride = 1, padding = 0;
   Lengths output_padding = 0;  // the result is longer by it at its end
   int groups = 1;

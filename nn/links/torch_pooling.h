@@ -63,7 +63,7 @@ template <int axes> struct MaxUnpool : PoolLayer<MaxUnpoolOptions> {
   MaxUnpool(MaxUnpool&) = default;
   template <std::same_as<MaxUnpool> T>
   MaxUnpool(const T& other) : PoolLayer(static_cast<const PoolLayer<MaxUnpoolOptions>&>(other)) {}
-  Variable operator()(const Variable& x, const Array& indices, const std::optional<Lengths>& output_size = {}) const {
+  Variable operator()(const Variable& x, const Array& indices, const OptionalLengths& output_size = {}) const {
     MaxUnpoolOptions o = options;
     if (output_size) o.output_size = output_size;
     return max_unpool(axes, x, indices, kernel_size, o);

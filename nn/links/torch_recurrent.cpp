@@ -7,9 +7,12 @@
 namespace nn::torch {
 namespace {
 
+using nn::internal::NStepCell;
+using utils::rnn::PackedSequence;
+
 // Returns the parts (B, in) of x (T, B, in), or with batch_first (B, T, in), one per time.
 Variables by_time(const char* label, const Variable& x, bool batch_first) {
-  internal::expect_rank(label, x, 3);
+  nn::internal::expect_rank(label, x, 3);
   const int times = batch_first ? 1 : 0;
   catena::check<catena::ValueError>(x.shape(times) > 0, label, "x has the shape ", x.shape(), "; the length of axis ",
                                     times, ", the axis of times, must be at least 1");
@@ -18,24 +21,64 @@ Variables by_time(const char* label, const Variable& x, bool batch_first) {
 Variable together(const Variables& ys, bool batch_first) { return autograd::stack(ys, batch_first ? 1 : 0); }
 int directions(const RecurrentOptions& o) { return o.bidirectional ? 2 : 1; }
 
+// States with the sequences in another order along axis 1; null stays null.
+Variable reordered(const Variable& states, const std::vector<std::int64_t>& order) {
+  if (!states || order.empty()) return states;
+  return autograd::index_select(states, 1,
+                                Variable(autograd::array(order, {std::int64_t(order.size())}, states.device())));
+}
+Variables parts_of(const PackedSequence& x) { return autograd::split(x.data, x.batch_sizes, 0); }
+PackedSequence packed_like(const PackedSequence& x, const Variables& ys) {
+  PackedSequence result = x;
+  result.data = autograd::concat(ys, 0);
+  return result;
+}
+
+NStepCell cell_of(std::string_view nonlinearity) {
+  catena::check<catena::ValueError>(nonlinearity == "tanh" || nonlinearity == "relu", "RNN", "nonlinearity is \"",
+                                    nonlinearity, "\"; it must be \"tanh\" or \"relu\"");
+  return nonlinearity == "tanh" ? NStepCell::tanh : NStepCell::relu;
+}
+
 }  // namespace
 
 LSTM::LSTM(int in, int out, const Options& o)
-    : NStepBase(internal::NStepCell::lstm, directions(o), {o.num_layers, in, out, o.dropout, {}}),
-      batch_first(o.batch_first) {}
+    : NStepBase(NStepCell::lstm, directions(o), {o.num_layers, in, out, o.dropout, {}}), batch_first(o.batch_first) {}
 LSTMResult LSTM::operator()(const Variable& x, const LSTMState& state) {
   LinkCall called(*this, x);
   const NStepLSTMResult y = run_by_time(state.h, state.c, by_time("LSTM", x, batch_first), {});
   return {called(together(y.ys, batch_first)), {y.hy, y.cy}};
 }
+PackedLSTMResult LSTM::operator()(const PackedSequence& x, const LSTMState& state) {
+  LinkCall called(*this, x.data);
+  const NStepLSTMResult y =
+      run_by_time(reordered(state.h, x.sorted_indices), reordered(state.c, x.sorted_indices), parts_of(x), {});
+  PackedSequence output = packed_like(x, y.ys);
+  output.data = called(output.data);
+  return {output, {reordered(y.hy, x.unsorted_indices), reordered(y.cy, x.unsorted_indices)}};
+}
 
-GRU::GRU(int in, int out, const Options& o)
-    : NStepBase(internal::NStepCell::gru, directions(o), {o.num_layers, in, out, o.dropout, {}}),
-      batch_first(o.batch_first) {}
-GRUResult GRU::operator()(const Variable& x, const Variable& h) {
+internal::OneState::OneState(NStepCell cell, int in, int out, const RecurrentOptions& o)
+    : NStepBase(cell, directions(o), {o.num_layers, in, out, o.dropout, {}}), batch_first(o.batch_first) {}
+GRUResult internal::OneState::operator()(const Variable& x, const Variable& h) {
   LinkCall called(*this, x);
-  const NStepLSTMResult y = run_by_time(h, {}, by_time("GRU", x, batch_first), {});
+  const NStepLSTMResult y = run_by_time(h, {}, by_time("RNN", x, batch_first), {});
   return {called(together(y.ys, batch_first)), y.hy};
 }
+PackedGRUResult internal::OneState::operator()(const PackedSequence& x, const Variable& h) {
+  LinkCall called(*this, x.data);
+  const NStepLSTMResult y = run_by_time(reordered(h, x.sorted_indices), {}, parts_of(x), {});
+  PackedSequence output = packed_like(x, y.ys);
+  output.data = called(output.data);
+  return {output, reordered(y.hy, x.unsorted_indices)};
+}
+
+GRU::GRU(int in, int out, const Options& o) : OneState(NStepCell::gru, in, out, o) {}
+RNN::RNN(int in, int out, const Options& o)
+    : OneState(cell_of(o.nonlinearity), in, out,
+               {.num_layers = o.num_layers,
+                .batch_first = o.batch_first,
+                .dropout = o.dropout,
+                .bidirectional = o.bidirectional}) {}
 
 }  // namespace nn::torch

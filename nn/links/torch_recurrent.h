@@ -7,8 +7,9 @@
 //   auto [next, last] = lstm(x, {h, c});
 #pragma once
 
-#include <catena/nn/links/lstm.h>
+#include <catena/nn/functions/torch_sequences.h>
 #include <catena/nn/links/n_step.h>
+#include <catena/nn/links/recurrent_options.h>
 
 namespace nn::torch {
 
@@ -23,23 +24,58 @@ struct LSTMResult {
 struct GRUResult {
   Variable output, state;
 };
+// The same of packed sequences, in the order in which they were given.
+struct PackedLSTMResult {
+  utils::rnn::PackedSequence output;
+  LSTMState state;
+};
+struct PackedGRUResult {
+  utils::rnn::PackedSequence output;
+  Variable state;
+};
 
 // x (T, B, in), or (B, T, in) with batch_first -> output and last states. InvalidType for another rank and for states
 // of other shapes, ValueError for sequences of length 0.
-class CATENA_EXPORT LSTM : public internal::NStepBase {
+class CATENA_EXPORT LSTM : public nn::internal::NStepBase {
  public:
   using Options = RecurrentOptions;
   LSTM(int input_size, int hidden_size, const Options& options = {});
+  LSTM(int input_size, int hidden_size, int num_layers)
+      : LSTM(input_size, hidden_size, Options{.num_layers = num_layers}) {}
   LSTMResult operator()(const Variable& x, const LSTMState& state = {});
+  PackedLSTMResult operator()(const utils::rnn::PackedSequence& x, const LSTMState& state = {});
   bool batch_first;
 };
+namespace internal {
+class CATENA_EXPORT OneState : public nn::internal::NStepBase {
+ public:
+  GRUResult operator()(const Variable& x, const Variable& h = {});
+  PackedGRUResult operator()(const utils::rnn::PackedSequence& x, const Variable& h = {});
+  bool batch_first;
+
+ protected:
+  OneState(nn::internal::NStepCell cell, int in, int out, const RecurrentOptions& o);
+};
+}  // namespace internal
 // The same of GRU cells, whose only state is h: auto [output, h] = gru(x).
-class CATENA_EXPORT GRU : public internal::NStepBase {
+class CATENA_EXPORT GRU : public internal::OneState {
  public:
   using Options = RecurrentOptions;
   GRU(int input_size, int hidden_size, const Options& options = {});
-  GRUResult operator()(const Variable& x, const Variable& h = {});
-  bool batch_first;
+  GRU(int input_size, int hidden_size, int num_layers)
+      : GRU(input_size, hidden_size, Options{.num_layers = num_layers}) {}
+};
+// h' = tanh(W x + b + W' h + b'), or relu of it.
+class CATENA_EXPORT RNN : public internal::OneState {
+ public:
+  using Options = RNNOptions;
+  RNN(int input_size, int hidden_size, const Options& options = {});
+  RNN(int input_size, int hidden_size, int num_layers)
+      : RNN(input_size, hidden_size, Options{.num_layers = num_layers}) {}
 };
 
 }  // namespace nn::torch
+
+namespace nn {
+using torch::RNN;  // Chainer has no link of this name
+}

@@ -55,7 +55,7 @@ struct ChannelShuffle {
 
 struct UpsampleOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> size = {};
+  OptionalLengths size = {};
   std::optional<double> scale_factor = {};
   std::string mode = "nearest";
   bool align_corners = false;
@@ -75,7 +75,7 @@ struct Upsample {
 };
 struct UpsamplingOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Lengths> size = {};
+  OptionalLengths size = {};
   std::optional<double> scale_factor = {};
 };
 // Upsample of images with the mode "nearest", and with "bilinear" and align_corners.

@@ -63,7 +63,12 @@ const test::GoldenFunctions kLayers = {
      [](const GoldenCall& c) { return with_weights(nn::Conv3d(1, 2, 2, conv_options<nn::ConvOptions>(c)), c); }},
     {"conv_transpose2d",
      [](const GoldenCall& c) {
-       return with_weights(nn::ConvTranspose2d(4, 2, 3, conv_options<nn::Conv2dOptions>(c)), c);
+       return with_weights(nn::ConvTranspose2d(4, 2, 3,
+                                               {.stride = int(c.integer("stride", 1)),
+                                                .padding = int(c.integer("padding", 0)),
+                                                .groups = int(c.integer("groups", 1)),
+                                                .bias = c.flag("bias", true)}),
+                           c);
      }},
     {"batch_norm", batch_norm},
     {"layer_norm", [](const GoldenCall& c) { return converted(nn::LayerNorm(5), c); }},
@@ -120,7 +125,9 @@ BOOST_AUTO_TEST_CASE(kernels_by_name) {
   BOOST_TEST(nn::MaxPool2d({.kernel_size = 3, .stride = 2})(x).shape() == (Shape{1, 3, 4, 4}));
   BOOST_TEST(nn::MaxPool2d({.kernel_size = 2, .ceil_mode = true})(x).shape() == (Shape{1, 3, 5, 5}));
   BOOST_TEST(nn::AvgPool2d({.kernel_size = 3, .stride = 2, .padding = 1})(x).shape() == (Shape{1, 3, 5, 5}));
-  BOOST_CHECK_THROW(nn::AvgPool2d({.kernel_size = 3, .ceil_mode = true}), catena::ValueError);
+  BOOST_TEST(nn::AvgPool2d({.kernel_size = 2, .ceil_mode = true})(x).shape() == (Shape{1, 3, 5, 5}));
+  BOOST_CHECK_THROW(nn::MaxPool2d(nn::MaxPoolOptions())(x), catena::ValueError);
+  BOOST_CHECK_THROW(nn::Conv2d(3, 4, nn::ConvOptions()), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {

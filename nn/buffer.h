@@ -1,0 +1,61 @@
+// Buffer: an array of a model that is saved with it but not trained, as in PyTorch.
+//
+//   struct Scale : nn::Module {
+//     nn::Parameter gamma{autograd::full({3}, 2.0)};
+//     nn::Buffer mean{autograd::ones({3})};
+//     NN_MEMBERS(gamma, mean)
+//     Variable forward(const Variable& x) { return (x - mean) * gamma; }
+//   };
+#pragma once
+
+#include <concepts>
+#include <type_traits>
+
+#include <catena/autograd/operators.h>
+#include <catena/nn/link.h>
+
+namespace nn {
+class Buffer;
+}
+
+// Where an array or a constant of a function is wanted, a buffer is one.
+template <> struct autograd::foreign_array<nn::Buffer> {
+  static Array from(const nn::Buffer& buffer);
+  static nn::Buffer to(const Array& array);
+};
+
+namespace nn {
+
+// A Persistent that is an operand of functions and can be assigned from their results, whose graph it does not keep.
+class Buffer : public Persistent {
+ public:
+  Buffer() = default;
+  Buffer(const Array& a) : Persistent(a) {}
+  template <std::same_as<Variable> V> Buffer(const V& v) : Persistent(v.data()) {}
+  template <autograd::ForeignArray T>
+  requires(!std::same_as<T, Buffer>) Buffer(const T& a) : Persistent(Array(a)) {}
+  const Array& data() const noexcept { return array(); }
+  const Shape& shape() const { return array().shape(); }
+};
+
+}  // namespace nn
+
+inline autograd::Array autograd::foreign_array<nn::Buffer>::from(const nn::Buffer& buffer) { return buffer.array(); }
+inline nn::Buffer autograd::foreign_array<nn::Buffer>::to(const Array& array) { return nn::Buffer(array); }
+
+namespace nn {
+
+// Arithmetic with numbers and between buffers; that with variables is the variables'.
+#define CATENA_BUFFER_OPERATOR(op)                                                                          \
+  template <class N>                                                                                        \
+  requires(std::is_arithmetic_v<N>) Variable operator op(const Buffer& a, N b) { return Variable(a) op b; } \
+  template <class N>                                                                                        \
+  requires(std::is_arithmetic_v<N>) Variable operator op(N a, const Buffer& b) { return a op Variable(b); } \
+  inline Variable operator op(const Buffer& a, const Buffer& b) { return Variable(a) op Variable(b); }
+CATENA_BUFFER_OPERATOR(+)
+CATENA_BUFFER_OPERATOR(-)
+CATENA_BUFFER_OPERATOR(*)
+CATENA_BUFFER_OPERATOR(/)
+#undef CATENA_BUFFER_OPERATOR
+
+}  // namespace nn

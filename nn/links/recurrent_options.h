@@ -1,0 +1,24 @@
+// PyTorch's options of the recurrent networks in torch_recurrent.h.
+#pragma once
+
+#include <string_view>
+
+namespace nn {
+
+// Of torch::LSTM and torch::GRU.
+struct RecurrentOptions {
+  int num_layers = 1;
+  bool batch_first = false;  // x is (B, T, in) instead of (T, B, in)
+  double dropout = 0;        // of the input of every layer but the first one, in train mode
+  bool bidirectional = false;
+};
+// Of RNN.
+struct RNNOptions {
+  int num_layers = 1;
+  std::string_view nonlinearity = "tanh";  // or "relu"; ValueError for others
+  bool batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+};
+
+}  // namespace nn
