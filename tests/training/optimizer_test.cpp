@@ -22,6 +22,9 @@ struct Params : nn::Link {
 };
 
 using Make = std::function<std::unique_ptr<Optimizer>()>;
+template <class O, class Options> Make with(const Options& options) {
+  return [options] { return std::make_unique<O>(options); };
+}
 const std::map<std::string, Make>& makers() {
   static const std::map<std::string, Make> all = {
       {"SGD", [] { return std::make_unique<SGD>(); }},
@@ -55,36 +58,24 @@ const std::map<std::string, Make>& makers() {
       {"RMSprop.momentum", [] { return std::make_unique<RMSprop>(RMSprop::Options{.momentum = 0.5}); }},
       {"RMSprop.centered_momentum",
        [] { return std::make_unique<RMSprop>(RMSprop::Options{.momentum = 0.5, .centered = true}); }},
-      {"Adagrad", [] { return std::make_unique<Adagrad>(); }},
+      {"Adagrad", with<Adagrad>(Adagrad::Options{})},
       {"Adagrad.decayed",
-       [] {
-         return std::make_unique<Adagrad>(
-             Adagrad::Options{.weight_decay = 0.1, .initial_accumulator_value = 0.5, .maximize = true});
-       }},
-      {"Adadelta", [] { return std::make_unique<Adadelta>(); }},
-      {"Adadelta.maximize", [] { return std::make_unique<Adadelta>(Adadelta::Options{.maximize = true}); }},
-      {"Rprop", [] { return std::make_unique<Rprop>(); }},
-      {"Rprop.maximize", [] { return std::make_unique<Rprop>(Rprop::Options{.maximize = true}); }},
-      {"ASGD", [] { return std::make_unique<ASGD>(); }},
-      {"ASGD.maximize", [] { return std::make_unique<ASGD>(ASGD::Options{.maximize = true}); }},
-      {"SGD.dampening", [] { return std::make_unique<SGD>(SGD::Options{.momentum = 0.8, .dampening = 0.3}); }},
-      {"SGD.maximize",
-       [] { return std::make_unique<SGD>(SGD::Options{.momentum = 0.8, .nesterov = true, .maximize = true}); }},
-      {"Adam.amsgrad",
-       [] { return std::make_unique<Adam>(Adam::TorchOptions{.weight_decay = 0.1, .amsgrad = true}); }},
-      {"Adam.maximize",
-       [] { return std::make_unique<Adam>(Adam::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"AdamW.maximize", [] { return std::make_unique<AdamW>(AdamW::TorchOptions{.maximize = true}); }},
-      {"RMSprop.decayed",
-       [] {
-         return std::make_unique<RMSprop>(RMSprop::Options{.weight_decay = 0.1, .momentum = 0.5, .maximize = true});
-       }},
-      {"RAdam.decayed",
-       [] { return std::make_unique<RAdam>(RAdam::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"Adamax.decayed",
-       [] { return std::make_unique<Adamax>(Adamax::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"NAdam.maximize",
-       [] { return std::make_unique<NAdam>(NAdam::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
+       with<Adagrad>(Adagrad::Options{.weight_decay = 0.1, .initial_accumulator_value = 0.5, .maximize = true})},
+      {"Adadelta", with<Adadelta>(Adadelta::Options{})},
+      {"Adadelta.maximize", with<Adadelta>(Adadelta::Options{.maximize = true})},
+      {"Rprop", with<Rprop>(Rprop::Options{})},
+      {"Rprop.maximize", with<Rprop>(Rprop::Options{.maximize = true})},
+      {"ASGD", with<ASGD>(ASGD::Options{})},
+      {"ASGD.maximize", with<ASGD>(ASGD::Options{.maximize = true})},
+      {"SGD.dampening", with<SGD>(SGD::Options{.momentum = 0.8, .dampening = 0.3})},
+      {"SGD.maximize", with<SGD>(SGD::Options{.momentum = 0.8, .nesterov = true, .maximize = true})},
+      {"Adam.amsgrad", with<Adam>(Adam::TorchOptions{.weight_decay = 0.1, .amsgrad = true})},
+      {"Adam.maximize", with<Adam>(Adam::TorchOptions{.weight_decay = 0.1, .maximize = true})},
+      {"AdamW.maximize", with<AdamW>(AdamW::TorchOptions{.maximize = true})},
+      {"RMSprop.decayed", with<RMSprop>(RMSprop::Options{.weight_decay = 0.1, .momentum = 0.5, .maximize = true})},
+      {"RAdam.decayed", with<RAdam>(RAdam::TorchOptions{.weight_decay = 0.1, .maximize = true})},
+      {"Adamax.decayed", with<Adamax>(Adamax::TorchOptions{.weight_decay = 0.1, .maximize = true})},
+      {"NAdam.maximize", with<NAdam>(NAdam::TorchOptions{.weight_decay = 0.1, .maximize = true})},
       {"Muon.plain", [] { return std::make_unique<Muon>(Muon::Options{.nesterov = false}); }},
   };
   return all;
