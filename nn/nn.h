@@ -8,6 +8,7 @@
 #include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/checkpoint.h>
 #include <catena/nn/clipping.h>
+#include <catena/nn/distributions/distributions.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/init.h>

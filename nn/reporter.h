@@ -116,7 +116,7 @@ class CATENA_EXPORT Reporter {
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
   // A map from names to numbers, which the values are written to when the scope ends.
   template <internal::ReportedNumber V> [[nodiscard]] auto scope(std::map<std::string, V>& observation);
-  [[nodiscard]] Scope scope() { return {*this, *current_}; }           // keeps the current target
+  [[nodiscard]] Scope scope() { return {*this, *current_}; }  // keeps the current target
 
  private:
   Observation own_;

@@ -47,6 +47,7 @@ set(folders
   "autograd/linalg_extension|kernels/base autograd/backend|autograd"
   "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/cuda/api ndarray/cuda/runtime ndarray/chainer_cuda ndarray/sparse|autograd/functions kernels/registry ndarray/profile ndarray/cuda/plans ndarray/cuda/vendor ndarray/cpu"
   "nn|kernels/base autograd|autograd/functions nn/serializers"
+  "nn/distributions|kernels/base autograd nn|kernels/registry autograd/functions nn/functions"
   "nn/functions|kernels/base autograd autograd/functions|kernels/registry autograd/nn_extension"
   "nn/serializers|kernels/base kernels/formats autograd nn|"
   "nn/caffe|kernels/base autograd nn|kernels/formats autograd/functions nn/functions nn/links"

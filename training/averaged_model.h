@@ -79,8 +79,8 @@ template <class Model> nn::Link& link_of(Model& model) {
 }
 }  // namespace internal
 
-// Computes the running statistics of batch normalization anew, as means over the batches of a loader, after weights have
-// been averaged: update_bn(loader, swa_model). The model gets the first component of each batch.
+// Computes the running statistics of batch normalization anew, as means over the batches of a loader, after weights
+// have been averaged: update_bn(loader, swa_model). The model gets the first component of each batch.
 template <class Loader, class Model> void update_bn(Loader&& loader, Model& model) {
   internal::StatisticsOfBatches statistics(internal::link_of(model));
   for (const auto& batch : loader) {

@@ -171,9 +171,9 @@ template <class T, class I> decltype(auto) example_at(T& x, I i) {
   else if constexpr (requires { Example(x.get_example(i)); }) return x.get_example(i);
 }
 template <class T>
-concept SizedSequence = !std::is_base_of_v<Dataset, T> && !autograd::ForeignArray<T> && !std::is_same_v<T, Array> &&
-                        !std::is_convertible_v<const T&, catena::Shared<const Dataset>> && !HasArray<T> &&
-                        requires(T& x) {
+concept SizedSequence =
+    !std::is_base_of_v<Dataset, T> && !autograd::ForeignArray<T> && !std::is_same_v<T, Array> &&
+    !std::is_convertible_v<const T&, catena::Shared<const Dataset>> && !HasArray<T> && requires(T & x) {
   { number_of_examples(x) } -> std::convertible_to<std::int64_t>;
   Example(example_at(x, number_of_examples(x)));
 };

@@ -6,6 +6,7 @@
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/serializers/state_dict.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/stored_number.h>
 
@@ -64,6 +65,15 @@ void GradScaler::update() {
     clean_ = 0;
   }
 }
+
+void GradScaler::update(double new_scale) {
+  check<ValueError>(new_scale > 0, "GradScaler.update", "the scale is ", new_scale, " and must be positive");
+  unscaled_.clear();
+  if (options_.enabled) scale_ = new_scale;
+}
+
+nn::StateDict GradScaler::state_dict() { return nn::state_dict(*this); }
+nn::LoadReport GradScaler::load_state_dict(const nn::StateDict& state) { return nn::load_state_dict(*this, state); }
 
 void GradScaler::serialize(Serializer& s) {
   internal::restore_on_rollback(s, scale_, clean_);

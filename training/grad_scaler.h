@@ -28,6 +28,8 @@ class CATENA_EXPORT GradScaler {
   using Options = GradScalerOptions;
   GradScaler() : GradScaler(Options{}) {}
   explicit GradScaler(const Options& options);
+  // With PyTorch's first argument, the device type; the scale is the same on all devices.
+  explicit GradScaler(const char* /*device*/, const Options& options = {}) : GradScaler(options) {}
 
   Variable scale(const Variable& loss) const;  // the loss times the scale
   // Divides the gradients of the optimizer's model by the scale, for clipping before step(), which then does not.
@@ -40,7 +42,15 @@ class CATENA_EXPORT GradScaler {
   // Sets the scale for the next loss: times backoff_factor if gradients were not finite since the last call, times
   // growth_factor after growth_interval calls without that, unless it would become infinite.
   void update();
+  // Sets the scale. ValueError for one that is not positive.
+  void update(double new_scale);
   double get_scale() const noexcept { return scale_; }
+  double get_growth_factor() const noexcept { return options_.growth_factor; }
+  double get_backoff_factor() const noexcept { return options_.backoff_factor; }
+  std::int64_t get_growth_interval() const noexcept { return options_.growth_interval; }
+  bool is_enabled() const noexcept { return options_.enabled; }
+  nn::StateDict state_dict();
+  nn::LoadReport load_state_dict(const nn::StateDict& state);
   void serialize(Serializer& s);  // "scale" and "growth_tracker"
 
  private:
@@ -54,5 +64,10 @@ class CATENA_EXPORT GradScaler {
   const Unscaled* unscaled(const Optimizer& optimizer) const;
   std::vector<Unscaled> unscaled_;  // since the last update()
 };
+
+// PyTorch's module.
+namespace amp {
+using training::GradScaler;
+}  // namespace amp
 
 }  // namespace training

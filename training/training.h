@@ -10,6 +10,7 @@
 #include <catena/training/iterator.h>
 #include <catena/training/lbfgs.h>
 #include <catena/training/lr_schedulers.h>
+#include <catena/training/metrics.h>
 #include <catena/training/optimizer.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>

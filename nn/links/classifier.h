@@ -73,7 +73,8 @@ template <class Predictor> class Classifier : public Chain {
  public:
   using Options = ClassifierOptions;
   // With a predictor made without arguments: nn::Classifier<MLP> net.
-  Classifier() requires std::default_initializable<Predictor> try : Classifier(Predictor(), Options{}) {
+  Classifier() requires std::default_initializable<Predictor>
+  try : Classifier(Predictor(), Options{}) {
   } catch (...) {
     catena::rethrow_standard("Classifier");
   }

@@ -114,7 +114,8 @@ catena::Scalar StateDict::Entry::item_of_entry() const {
 }
 
 NamedState::NamedState(const autograd::Array& a) { state_[""] = a; }
-NamedState::NamedState(const std::vector<double>& numbers) : NamedState(autograd::array(numbers, {std::int64_t(numbers.size())})) {}
+NamedState::NamedState(const std::vector<double>& numbers)
+    : NamedState(autograd::array(numbers, {std::int64_t(numbers.size())})) {}
 autograd::Array NamedState::of_number(double number) {
   return autograd::full({}, number, autograd::Dtype::float64, autograd::Device{});
 }

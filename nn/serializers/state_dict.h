@@ -67,13 +67,13 @@ class CATENA_EXPORT StateDict::Entry : public autograd::Array {
 };
 
 // Arithmetic with an entry is that of its array, not that of its number.
-#define CATENA_ENTRY_OPERATOR(op)                                                                                     \
-  template <class T> auto operator op(const StateDict::Entry& a, const T& b) {                                        \
-    return static_cast<const autograd::Array&>(a) op b;                                                               \
-  }                                                                                                                   \
-  template <class T>                                                                                                  \
-  auto operator op(const T& a, const StateDict::Entry& b) requires(!std::is_base_of_v<StateDict::Entry, T>) {         \
-    return a op static_cast<const autograd::Array&>(b);                                                               \
+#define CATENA_ENTRY_OPERATOR(op)                                                                             \
+  template <class T> auto operator op(const StateDict::Entry& a, const T& b) {                                \
+    return static_cast<const autograd::Array&>(a) op b;                                                       \
+  }                                                                                                           \
+  template <class T>                                                                                          \
+  auto operator op(const T& a, const StateDict::Entry& b) requires(!std::is_base_of_v<StateDict::Entry, T>) { \
+    return a op static_cast<const autograd::Array&>(b);                                                       \
   }
 CATENA_ENTRY_OPERATOR(+)
 CATENA_ENTRY_OPERATOR(-)
@@ -87,9 +87,7 @@ class CATENA_EXPORT NamedState {
   NamedState(StateDict state) : state_(std::move(state)) {}
   NamedState(const autograd::Array& a);
   template <autograd::ForeignArray T> NamedState(const T& a) : NamedState(autograd::Array(a)) {}
-  template <class T>
-  NamedState(T number) requires std::is_arithmetic_v<T>
-      : NamedState(of_number(double(number))) {
+  template <class T> NamedState(T number) requires std::is_arithmetic_v<T> : NamedState(of_number(double(number))) {
     kind_ = std::is_integral_v<T> ? Kind::integer : Kind::number;
   }
   NamedState(const std::vector<double>& numbers);
@@ -147,16 +145,16 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
 // there. TypeError for texts in a file that is not npz, and for dtypes that PyTorch's files lack.
 CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
 // save(model, "m.pt") writes model.state_dict(), and load(model, "m.pt") loads it, of any object that has one.
-template <class T>
-void save(T& object, const std::string& filename) requires requires { StateDict(object.state_dict()); } {
-  save(object.state_dict(), filename);
+template <class T> void save(T& object, const std::string& filename) requires requires {
+  StateDict(object.state_dict());
 }
+{ save(object.state_dict(), filename); }
 // Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
 CATENA_EXPORT StateDict load(const std::string& filename);
-template <class T>
-LoadReport load(T& object, const std::string& filename) requires requires { StateDict(object.state_dict()); } {
-  return object.load_state_dict(load(filename));
+template <class T> LoadReport load(T& object, const std::string& filename) requires requires {
+  StateDict(object.state_dict());
 }
+{ return object.load_state_dict(load(filename)); }
 // Several states and numbers (float64) in one file, PyTorch's checkpoint, with keys such as "model/l1/W":
 //   save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", 3}}, "c.pt");
 //   nn::StateDict c = nn::load("c.pt");

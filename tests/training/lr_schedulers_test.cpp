@@ -57,9 +57,7 @@ BOOST_AUTO_TEST_CASE(rates) {
   check([](SGD& o) { return PolynomialLR(o); }, [](int step) { return step < 5 ? 1 - step / 5.0 : 0; });
   check([](SGD& o) { return PolynomialLR(o, {.total_iters = 20, .power = 2}); },
         [](int step) { return step < 20 ? std::pow(1 - step / 20.0, 2) : 0; });
-  const auto cosine = [](int step) {
-    return 0.2 + 0.8 * (1 + std::cos(std::numbers::pi * step / 25)) / 2;
-  };
+  const auto cosine = [](int step) { return 0.2 + 0.8 * (1 + std::cos(std::numbers::pi * step / 25)) / 2; };
   check([](SGD& o) { return CosineAnnealingLR(o, {.t_max = 25, .eta_min = 0.1}); }, cosine);
   check([](SGD& o) { return CosineAnnealingLR(o, 25, 0.1); }, cosine);
   check([](SGD& o) { return CosineAnnealingWarmRestarts(o, {.t_0 = 4, .t_mult = 2, .eta_min = 0.1}); },

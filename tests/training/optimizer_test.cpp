@@ -5,6 +5,7 @@
 
 #include <catena/autograd/functions/reduction.h>
 #include <catena/tests/support/framework_devices.h>
+#include <catena/tests/support/optimizer_makers.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
@@ -21,74 +22,6 @@ struct Params : nn::Link {
   NN_MEMBERS(W, b, s)
 };
 
-using Make = std::function<std::unique_ptr<Optimizer>()>;
-const std::map<std::string, Make>& makers() {
-  static const std::map<std::string, Make> all = {
-      {"SGD", [] { return std::make_unique<SGD>(); }},
-      {"MomentumSGD", [] { return std::make_unique<MomentumSGD>(); }},
-      {"NesterovAG", [] { return std::make_unique<NesterovAG>(); }},
-      {"AdaGrad", [] { return std::make_unique<AdaGrad>(); }},
-      {"AdaDelta", [] { return std::make_unique<AdaDelta>(); }},
-      {"Adam", [] { return std::make_unique<Adam>(); }},
-      {"RMSprop", [] { return std::make_unique<RMSprop>(); }},
-      {"RMSpropGraves", [] { return std::make_unique<RMSpropGraves>(); }},
-      {"SMORMS3", [] { return std::make_unique<SMORMS3>(); }},
-      {"CorrectedMomentumSGD", [] { return std::make_unique<CorrectedMomentumSGD>(); }},
-      {"CorrectedMomentumSGD.nesterov",
-       [] { return std::make_unique<CorrectedMomentumSGD>(CorrectedMomentumSGD::Options{.nesterov = true}); }},
-      {"AdamW", [] { return std::make_unique<AdamW>(); }},
-      {"AdamW.chainer", [] { return std::make_unique<AdamW>(AdamW::Options{.convention = AdamConvention::chainer}); }},
-      {"AMSGrad", [] { return std::make_unique<AMSGrad>(); }},
-      {"AMSGrad.chainer",
-       [] { return std::make_unique<AMSGrad>(AMSGrad::Options{.convention = AdamConvention::chainer}); }},
-      {"AdaBound", [] { return std::make_unique<AdaBound>(); }},
-      {"AMSBound", [] { return std::make_unique<AMSBound>(); }},
-      {"RAdam", [] { return std::make_unique<RAdam>(); }},
-      {"Adamax", [] { return std::make_unique<Adamax>(); }},
-      {"Lion", [] { return std::make_unique<Lion>(); }},
-      {"LAMB", [] { return std::make_unique<LAMB>(); }},
-      {"Adafactor", [] { return std::make_unique<Adafactor>(); }},
-      {"Muon", [] { return std::make_unique<Muon>(); }},
-      {"MSVAG", [] { return std::make_unique<MSVAG>(); }},
-      {"RMSprop.centered", [] { return std::make_unique<RMSprop>(RMSprop::Options{.centered = true}); }},
-      {"NAdam", [] { return std::make_unique<NAdam>(); }},
-      {"RMSprop.momentum", [] { return std::make_unique<RMSprop>(RMSprop::Options{.momentum = 0.5}); }},
-      {"RMSprop.centered_momentum",
-       [] { return std::make_unique<RMSprop>(RMSprop::Options{.momentum = 0.5, .centered = true}); }},
-      {"Adagrad", [] { return std::make_unique<Adagrad>(); }},
-      {"Adagrad.decayed",
-       [] {
-         return std::make_unique<Adagrad>(
-             Adagrad::Options{.weight_decay = 0.1, .initial_accumulator_value = 0.5, .maximize = true});
-       }},
-      {"Adadelta", [] { return std::make_unique<Adadelta>(); }},
-      {"Adadelta.maximize", [] { return std::make_unique<Adadelta>(Adadelta::Options{.maximize = true}); }},
-      {"Rprop", [] { return std::make_unique<Rprop>(); }},
-      {"Rprop.maximize", [] { return std::make_unique<Rprop>(Rprop::Options{.maximize = true}); }},
-      {"ASGD", [] { return std::make_unique<ASGD>(); }},
-      {"ASGD.maximize", [] { return std::make_unique<ASGD>(ASGD::Options{.maximize = true}); }},
-      {"SGD.dampening", [] { return std::make_unique<SGD>(SGD::Options{.momentum = 0.8, .dampening = 0.3}); }},
-      {"SGD.maximize",
-       [] { return std::make_unique<SGD>(SGD::Options{.momentum = 0.8, .nesterov = true, .maximize = true}); }},
-      {"Adam.amsgrad",
-       [] { return std::make_unique<Adam>(Adam::TorchOptions{.weight_decay = 0.1, .amsgrad = true}); }},
-      {"Adam.maximize",
-       [] { return std::make_unique<Adam>(Adam::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"AdamW.maximize", [] { return std::make_unique<AdamW>(AdamW::TorchOptions{.maximize = true}); }},
-      {"RMSprop.decayed",
-       [] {
-         return std::make_unique<RMSprop>(RMSprop::Options{.weight_decay = 0.1, .momentum = 0.5, .maximize = true});
-       }},
-      {"RAdam.decayed",
-       [] { return std::make_unique<RAdam>(RAdam::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"Adamax.decayed",
-       [] { return std::make_unique<Adamax>(Adamax::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"NAdam.maximize",
-       [] { return std::make_unique<NAdam>(NAdam::TorchOptions{.weight_decay = 0.1, .maximize = true}); }},
-      {"Muon.plain", [] { return std::make_unique<Muon>(Muon::Options{.nesterov = false}); }},
-  };
-  return all;
-}
 std::unique_ptr<Optimizer> make_optimizer(const json& name, const json& args) {
   std::unique_ptr<Optimizer> optimizer = makers().at(name.get<std::string>())();
   for (const auto& [key, value] : args.items()) optimizer->set_hyper(key, value.get<double>());

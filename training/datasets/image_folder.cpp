@@ -66,4 +66,16 @@ Example ImageFolder::get_example(std::int64_t i) const {
   return transform_ == nullptr ? example : transform_(std::move(example));
 }
 
+std::map<std::string, std::int64_t> ImageFolder::class_to_idx() const {
+  std::map<std::string, std::int64_t> numbers;
+  for (std::size_t i = 0; i < classes_.size(); ++i) numbers[classes_[i]] = std::int64_t(i);
+  return numbers;
+}
+
+std::vector<std::int64_t> ImageFolder::targets() const {
+  std::vector<std::int64_t> labels;
+  for (const LabeledImageDataset::Pair& pair : pairs()) labels.push_back(std::int64_t(pair.second));
+  return labels;
+}
+
 }  // namespace training

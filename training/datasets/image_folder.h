@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -36,6 +37,8 @@ class CATENA_EXPORT ImageFolder : public Dataset {
   std::int64_t size() const override { return images_.size(); }
   Example get_example(std::int64_t i) const override;
   const std::vector<std::string>& classes() const noexcept { return classes_; }  // names, by number
+  std::map<std::string, std::int64_t> class_to_idx() const;                      // the numbers, by name
+  std::vector<std::int64_t> targets() const;                                     // the labels of all examples
   // Paths with labels, in the order of the examples.
   const std::vector<LabeledImageDataset::Pair>& pairs() const noexcept { return images_.pairs(); }
 

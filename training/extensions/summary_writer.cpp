@@ -134,4 +134,19 @@ void SummaryWriter::add_text(std::string_view tag, std::string_view text, std::i
   add(value_of(tag, tensor + metadata), step);
 }
 
+void SummaryWriter::add_scalars(std::string_view tag, const NamedValues& values, std::int64_t step) {
+  for (const auto& [name, value] : values) add_scalar(catena::concat(tag, "/", name), value, step);
+}
+
+void SummaryWriter::add_hparams(const NamedValues& hyperparameters, const NamedValues& measures) {
+  std::string table = "| hyperparameter | value |\n|---|---|\n";
+  for (const auto& [name, value] : hyperparameters) table += catena::concat("| ", name, " | ", value, " |\n");
+  add_text("hparams", table, 0);
+  for (const auto& [name, value] : measures) add_scalar(name, value, 0);
+}
+
+void SummaryWriter::add_images(std::string_view tag, const Array& images, std::int64_t step) {
+  add_image(tag, datasets::image_grid(images), step);
+}
+
 }  // namespace training

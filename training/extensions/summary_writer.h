@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/variable.h>
@@ -25,27 +26,48 @@ class AppendFile;
 //
 // Every call appends whole records. IOError if the folder or the file cannot be written. Arrays may be on any device;
 // TypeError for complex ones.
+struct SummaryWriterOptions {
+  std::string log_dir = "runs", comment = {};
+};
 class CATENA_EXPORT SummaryWriter {
  public:
   explicit SummaryWriter(const std::string& folder);
+  // PyTorch's options: the folder is log_dir + comment.
+  template <std::same_as<SummaryWriterOptions> O = SummaryWriterOptions>
+  explicit SummaryWriter(const O& o) : SummaryWriter(o.log_dir + o.comment) {}
   ~SummaryWriter();
   SummaryWriter(const SummaryWriter&) = delete;
   SummaryWriter& operator=(const SummaryWriter&) = delete;
 
-  void add_scalar(std::string_view tag, double value, std::int64_t step);
+  using NamedValues = std::vector<std::pair<std::string, double>>;
+
+  void add_scalar(std::string_view tag, double value, std::int64_t step = 0);
+  // Of a variable or an array with one element.
+  template <std::derived_from<autograd::Variable> V>
+  void add_scalar(std::string_view tag, const V& value, std::int64_t step = 0) {
+    add_scalar(tag, value.template item<double>(), step);
+  }
+  // One curve for each name: "tag/name". add_scalars("loss", {{"train", 0.5}, {"test", 0.6}}, step)
+  void add_scalars(std::string_view tag, const NamedValues& values, std::int64_t step = 0);
+  // The hyperparameters as a table in a text, "hparams", and the measures as scalars.
+  void add_hparams(const NamedValues& hyperparameters, const NamedValues& measures);
   // The distribution of the elements: as many intervals of equal width as `bins` between the least and the greatest
   // one. ValueError for an array without elements, elements that are not finite, and fewer than 1 bins.
-  void add_histogram(std::string_view tag, const Array& values, std::int64_t step, int bins = 30);
+  void add_histogram(std::string_view tag, const Array& values, std::int64_t step = 0, int bins = 30);
   template <std::derived_from<autograd::Variable> V>
-  void add_histogram(std::string_view tag, const V& values, std::int64_t step, int bins = 30) {
+  void add_histogram(std::string_view tag, const V& values, std::int64_t step = 0, int bins = 30) {
     add_histogram(tag, values.data(), step, bins);
   }
   // An image as for datasets::write_image: (H, W), (1, H, W) or (3, H, W), values 0 to 255.
-  void add_image(std::string_view tag, const Array& image, std::int64_t step);
+  void add_image(std::string_view tag, const Array& image, std::int64_t step = 0);
+  // Images (N, C, H, W) of these values, side by side as by datasets::image_grid.
+  void add_images(std::string_view tag, const Array& images, std::int64_t step = 0);
+  // Graphs are files of their own: nn::onnx::export_(model, x, "model.onnx"), or extensions::DumpGraph
+  template <class... A> void add_graph(const A&...) = delete;
   // PyTorch's names, without effect: every call has written whole records, and the destructor closes the file.
   void flush() noexcept {}
   void close() noexcept {}
-  void add_text(std::string_view tag, std::string_view text, std::int64_t step);
+  void add_text(std::string_view tag, std::string_view text, std::int64_t step = 0);
   const std::string& path() const noexcept { return path_; }  // of the event file
 
  private:
@@ -53,5 +75,10 @@ class CATENA_EXPORT SummaryWriter {
   std::string path_;
   catena::Owned<internal::AppendFile> file_;
 };
+
+// PyTorch's module.
+namespace utils::tensorboard {
+using training::SummaryWriter;
+}  // namespace utils::tensorboard
 
 }  // namespace training

@@ -99,7 +99,7 @@ struct DataLoaderOptions {
   std::optional<AnyOrderSampler> sampler = {};  // defines the order in place of shuffle; both are a ValueError
   // Batches of a sampler; ValueError beside batch_size, shuffle, sampler or drop_last.
   std::optional<BatchSampler> batch_sampler = {};
-  int num_workers = 0;                          // threads that load batches ahead; 0: the calling thread loads
+  int num_workers = 0;  // threads that load batches ahead; 0: the calling thread loads
   // Makes the batch of the examples, in place of concat_examples: [](const Examples& examples) { ... }
   catena::Function<Example(const Examples&)> collate_fn = {};
   bool pin_memory = false;  // without effect: batches are moved from pinned memory anyway
@@ -108,8 +108,8 @@ struct DataLoaderOptions {
   // Called once in the constructor with the number of each worker. Generators need no seed: see SerialIterator.
   catena::Function<void(int worker)> worker_init_fn = {};
   std::optional<autograd::Generator> generator = {};  // PyTorch's form of `seed`: its seed is taken
-  DeviceId device = {};     // the device to which batches are moved
-  Padding padding = {};     // of examples of unequal shapes
+  DeviceId device = {};                               // the device to which batches are moved
+  Padding padding = {};                               // of examples of unequal shapes
   // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
   std::optional<std::uint64_t> seed = {};
   int prefetch_factor = 2;          // batches that the workers load ahead, at least 1
@@ -137,11 +137,11 @@ class CATENA_EXPORT DataLoader {
   template <std::integral N, std::same_as<DataLoaderOptions> O = DataLoaderOptions>
   DataLoader(AnyDataset dataset, N batch_size, const O& options)
       : DataLoader(std::move(dataset), with_batch_size(options, batch_size)) {}
-  // A stream of examples, which has no order of its own: shuffle and a sampler are a ValueError, size() a TypeError, and
-  // num_workers a ValueError, because one thread reads a stream.
+  // A stream of examples, which has no order of its own: shuffle and a sampler are a ValueError, size() a TypeError,
+  // and num_workers a ValueError, because one thread reads a stream.
   explicit DataLoader(Held<IterableDataset> stream, Options options = {});
 
-  std::int64_t size() const;  // the number of batches
+  std::int64_t size() const;                                       // the number of batches
   const DatasetPtr& dataset() const noexcept { return dataset_; }  // null for a stream
   std::int64_t batch_size() const noexcept { return options_.batch_size; }
 

@@ -216,6 +216,8 @@ Grayscale::Grayscale(int channels) : channels_(channels) {
 Array ToTensor::apply(const Array& image, Generator&) const {
   check<ValueError>(image.shape().size() == 3, "ToTensor", "the shape of the image is ",
                     catena::to_string(image.shape()), "; it has the axes height, width and channels");
+  const auto may_be_channels = [](std::int64_t n) { return n == 1 || n == 3 || n == 4; };
+  if (may_be_channels(image.shape(0)) && !may_be_channels(image.shape(2))) return to_float(image);
   return to_float(autograd::transpose(image, {2, 0, 1}));
 }
 

@@ -115,8 +115,9 @@ class CATENA_EXPORT Normalize : public Transform {
   std::vector<double> mean_, std_;
 };
 
-// The name of torchvision, whose images are (H, W, C): returns to_float() of the image with the axes (C, H, W).
-// ValueError unless there are three axes.
+// The name of torchvision, whose images are (H, W, C): returns to_float() of the image with the axes (C, H, W). An
+// image that has these already, as those of ImageFolder have, keeps them: one whose first axis has 1, 3 or 4 elements
+// and whose last one does not. ValueError unless there are three axes.
 struct CATENA_EXPORT ToTensor : Transform {
  protected:
   Array apply(const Array& image, Generator& g) const override;

@@ -163,8 +163,8 @@ struct Plane {
 
 Array rotate(const Array& image, double angle, const RotateOptions& options) {
   check_image("rotate", image);
-  check<ValueError>(options.interpolation == "nearest" || options.interpolation == "bilinear", "rotate", "the mode is \"", options.interpolation,
-                    "\"; it is \"nearest\" or \"bilinear\"");
+  check<ValueError>(options.interpolation == "nearest" || options.interpolation == "bilinear", "rotate",
+                    "the mode is \"", options.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(std::isfinite(angle), "rotate", "the angle is ", angle);
   const Pixels source(image);
   Pixels result = source;

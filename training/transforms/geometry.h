@@ -53,9 +53,9 @@ struct ResizeTo {
   constexpr ResizeTo(int new_height, int new_width) : height(new_height), width(new_width) {}
 };
 struct ResizeOptions {
-  std::string_view mode = "bilinear";  // a mode of nn::interpolate
+  std::string_view mode = "bilinear";     // a mode of nn::interpolate
   std::string_view interpolation = mode;  // PyTorch's name of it
-  bool antialias = true;               // "bilinear" and "bicubic": shrinking averages over all pixels
+  bool antialias = true;                  // "bilinear" and "bicubic": shrinking averages over all pixels
 };
 // Resizes by nn::interpolate. Values of uint8 images are rounded. ValueError for lengths below 1.
 //   resize(image, 256)   resize(image, {224, 224}, {.mode = "nearest"})

@@ -76,7 +76,11 @@ Array RandomCrop::apply(const Array& image, Generator& g) const {
 }
 
 RandomResizedCrop::RandomResizedCrop(Pair size, const RandomResizedCropOptions& options)
-    : size_(size), scale_(options.scale), ratio_(options.ratio), mode_(options.interpolation), antialias_(options.antialias) {
+    : size_(size),
+      scale_(options.scale),
+      ratio_(options.ratio),
+      mode_(options.interpolation),
+      antialias_(options.antialias) {
   check_positive("RandomResizedCrop", "scale", scale_);
   check_positive("RandomResizedCrop", "ratio", ratio_);
 }

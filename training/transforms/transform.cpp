@@ -48,8 +48,8 @@ RandomChoice::RandomChoice(std::vector<Step> steps, std::vector<double> p)
     : steps_(callable("RandomChoice", std::move(steps))), p_(std::move(p)) {
   check<catena::ValueError>(!steps_.empty(), "RandomChoice", "there are no transforms");
   if (p_.empty()) p_.assign(steps_.size(), 1);
-  check<catena::ValueError>(p_.size() == steps_.size(), "RandomChoice", "there are ", p_.size(),
-                            " probabilities and ", steps_.size(), " transforms");
+  check<catena::ValueError>(p_.size() == steps_.size(), "RandomChoice", "there are ", p_.size(), " probabilities and ",
+                            steps_.size(), " transforms");
   double sum = 0;
   for (const double v : p_) {
     check<catena::ValueError>(v >= 0, "RandomChoice", "a probability is ", v, " and must not be negative");
@@ -74,8 +74,7 @@ RandomOrder::RandomOrder(std::vector<Step> steps) : steps_(callable("RandomOrder
 
 Array RandomOrder::apply(const Array& image, Generator& g) const {
   Array result = image;
-  for (const std::int64_t i : permutation(std::int64_t(steps_.size()), g))
-    result = steps_[std::size_t(i)](result, g);
+  for (const std::int64_t i : permutation(std::int64_t(steps_.size()), g)) result = steps_[std::size_t(i)](result, g);
   return result;
 }
 

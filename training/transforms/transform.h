@@ -41,8 +41,7 @@ concept RandomStep = std::is_invocable_r_v<Array, F&, const Array&, Generator&>;
 // A function of a composition: of an image, or of an image and a generator.
 class Step {
  public:
-  template <class F>
-  Step(F f) requires(!std::is_same_v<F, Step> && (RandomStep<F> || StepOfImage<F>)) {
+  template <class F> Step(F f) requires(!std::is_same_v<F, Step> && (RandomStep<F> || StepOfImage<F>)) {
     if constexpr (RandomStep<F>) f_ = Function(std::move(f));
     else f_ = Function([f = std::move(f)](const Array& image, Generator&) mutable { return Array(f(image)); });
   }

@@ -1,0 +1,244 @@
+#include <catena/nn/distributions/distributions.h>
+
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/special.h>
+#include <catena/autograd/operators.h>
+#include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/activation.h>
+
+namespace nn::distributions {
+
+using catena::check;
+using catena::NotImplementedError;
+using catena::ValueError;
+namespace kernels = catena::kernels;
+
+namespace {
+
+constexpr double kLogSqrt2Pi = 0.91893853320467274178;
+constexpr double kEps = 0x1p-23;  // the distance from 1 to the next number of float32
+
+Variable in_dtype(const Variable& v, autograd::Dtype dtype) { return v.dtype() == dtype ? v : v.astype(dtype); }
+Variable in_dtype(const Parameter& p, const Variable& like) { return in_dtype(p.value(), like.dtype()); }
+// The first parameter in the dtype of both: that of the one with axes, or of the first one; integers become float32.
+Variable first_of(const Parameter& a, const Parameter& b) {
+  const Variable &x = a.value(), &y = b.value();
+  const autograd::Dtype dtype = x.ndim() == 0 && y.ndim() > 0 ? y.dtype() : x.dtype();
+  return in_dtype(x, catena::is_floating(dtype) ? dtype : autograd::Dtype::float32);
+}
+Variable second_of(const Parameter& a, const Parameter& b) { return in_dtype(b.value(), first_of(a, b).dtype()); }
+Variable floating(const Variable& v) {
+  return catena::is_floating(v.dtype()) ? v : in_dtype(v, autograd::Dtype::float32);
+}
+
+// The common shape of two parameters.
+Shape broadcast(const Variable& a, const Variable& b) { return (a.data() + b.data()).shape(); }
+
+Shape extended(const Shape& shape, const Shape& batch) {
+  Shape all = shape;
+  for (int k = 0; k < batch.size(); ++k) all.push_back(batch[k]);
+  return all;
+}
+// Even numbers in (0, 1), of the dtype and device of a parameter.
+Array uniform(const Shape& shape, const Variable& like) {
+  const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
+  return autograd::apply(kernels::maximum, {u, std::numeric_limits<float>::min()});
+}
+Variable without_graph(const Variable& v) { return Variable(v.data(), {.requires_grad = false}); }
+
+// The values that an option gives: the first one, or the second one by `convert`.
+template <class Convert> Variable one_of(const char* name, const ProbsOptions& o, Convert convert) {
+  check<ValueError>(o.probs.has_value() != o.logits.has_value(), name, "give either probs or logits");
+  return o.logits ? floating(o.logits->value()) : convert(floating(o.probs->value()));
+}
+Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 - kEps); }
+Variable last_sum(const Variable& x) { return autograd::sum(x, x.ndim() - 1); }
+
+}  // namespace
+
+Variable Parameter::of_number(double number) {
+  const Array value = autograd::full({}, number, autograd::Dtype::float32, autograd::Device{});
+  return Variable(value, {.requires_grad = false});
+}
+
+// ---- the base ----
+Distribution::~Distribution() = default;
+Variable Distribution::sample(const Shape& shape) const { return without_graph(draw(shape)); }
+Variable Distribution::draw(const Shape& shape) const { return rsample(shape); }
+Variable Distribution::rsample(const Shape&) const {
+  catena::fail<NotImplementedError>("rsample", "samples of this distribution have no derivatives; write sample()");
+}
+Variable Distribution::cdf(const Parameter&) const {
+  catena::fail<NotImplementedError>("cdf", "this distribution has none");
+}
+Variable Distribution::stddev() const { return autograd::sqrt(variance()); }
+
+// ---- Normal ----
+Normal::Normal(const Parameter& location, const Parameter& deviation)
+    : Distribution(broadcast(first_of(location, deviation), second_of(location, deviation))),
+      loc(first_of(location, deviation)),
+      scale(second_of(location, deviation)) {}
+Variable Normal::rsample(const Shape& shape) const {
+  const Variable noise(autograd::random_normal(extended(shape, batch_shape()), 0, 1, scale.dtype(),
+                                               autograd::default_generator(), scale.device()),
+                       {.requires_grad = false});
+  return loc + scale * noise;
+}
+Variable Normal::log_prob(const Parameter& value) const {
+  return -autograd::square((in_dtype(value, loc) - loc) / scale) * 0.5 - autograd::log(scale) - kLogSqrt2Pi;
+}
+Variable Normal::entropy() const { return autograd::log(scale) + loc * 0 + (0.5 + kLogSqrt2Pi); }
+Variable Normal::mean() const { return autograd::broadcast_to(loc, batch_shape()); }
+Variable Normal::variance() const { return autograd::broadcast_to(autograd::square(scale), batch_shape()); }
+Variable Normal::cdf(const Parameter& value) const {
+  return autograd::erf((in_dtype(value, loc) - loc) / scale * (1 / std::numbers::sqrt2)) * 0.5 + 0.5;
+}
+Variable kl_divergence(const Normal& p, const Normal& q) {
+  const Variable ratio = autograd::square(p.scale / q.scale);
+  return (ratio + autograd::square((p.loc - q.loc) / q.scale) - 1 - autograd::log(ratio)) * 0.5;
+}
+
+// ---- Laplace ----
+Laplace::Laplace(const Parameter& location, const Parameter& width)
+    : Distribution(broadcast(first_of(location, width), second_of(location, width))),
+      loc(first_of(location, width)),
+      scale(second_of(location, width)) {}
+Variable Laplace::rsample(const Shape& shape) const {
+  // Of an even number u in (-1, 1): -sign(u) log(1 - |u|).
+  const Array u = uniform(extended(shape, batch_shape()), scale) * 2 - 1;
+  const Array size = autograd::apply(kernels::absolute, {u});
+  const Array near_one = autograd::apply(kernels::minimum, {size, 1 - kEps});
+  const Array noise = autograd::apply(kernels::sign, {u}) * autograd::apply(kernels::log1p, {near_one * -1}) * -1;
+  return loc + scale * Variable(noise, {.requires_grad = false});
+}
+Variable Laplace::log_prob(const Parameter& value) const {
+  return -autograd::absolute(in_dtype(value, loc) - loc) / scale - autograd::log(scale * 2);
+}
+Variable Laplace::entropy() const { return autograd::log(scale * 2) + loc * 0 + 1; }
+Variable Laplace::mean() const { return autograd::broadcast_to(loc, batch_shape()); }
+Variable Laplace::variance() const { return autograd::broadcast_to(autograd::square(scale) * 2, batch_shape()); }
+
+// ---- Uniform ----
+Uniform::Uniform(const Parameter& lower, const Parameter& upper)
+    : Distribution(broadcast(first_of(lower, upper), second_of(lower, upper))),
+      low(first_of(lower, upper)),
+      high(second_of(lower, upper)) {}
+Variable Uniform::rsample(const Shape& shape) const {
+  const Array u = autograd::random_uniform(extended(shape, batch_shape()), 0, 1, low.dtype(),
+                                           autograd::default_generator(), low.device());
+  return low + (high - low) * Variable(u, {.requires_grad = false});
+}
+Variable Uniform::log_prob(const Parameter& value) const {
+  const Array x = in_dtype(value, low).data();
+  const Array inside = autograd::apply(kernels::logical_and, {autograd::apply(kernels::greater_equal, {x, low.data()}),
+                                                              autograd::apply(kernels::less, {x, high.data()})});
+  const Array outside = autograd::where(inside, 0.0, -std::numeric_limits<double>::infinity());
+  const Variable penalty(autograd::astype(outside, low.dtype()), {.requires_grad = false});
+  return penalty - autograd::log(high - low);
+}
+Variable Uniform::entropy() const { return autograd::log(high - low); }
+Variable Uniform::mean() const { return (low + high) * 0.5; }
+Variable Uniform::variance() const { return autograd::square(high - low) / 12.0; }
+
+// ---- Exponential ----
+Exponential::Exponential(const Parameter& inverse_mean)
+    : Distribution(inverse_mean.value().shape()), rate(floating(inverse_mean.value())) {}
+Variable Exponential::rsample(const Shape& shape) const {
+  const Array u = uniform(extended(shape, batch_shape()), rate);
+  return Variable(autograd::apply(kernels::log, {u}) * -1, {.requires_grad = false}) / rate;
+}
+Variable Exponential::log_prob(const Parameter& value) const {
+  return autograd::log(rate) - rate * in_dtype(value, rate);
+}
+Variable Exponential::entropy() const { return -autograd::log(rate) + 1; }
+Variable Exponential::mean() const { return 1 / rate; }
+Variable Exponential::variance() const { return 1 / autograd::square(rate); }
+Variable kl_divergence(const Exponential& p, const Exponential& q) {
+  const Variable ratio = q.rate / p.rate;
+  return ratio - autograd::log(ratio) - 1;
+}
+
+// ---- Bernoulli ----
+Variable Bernoulli::logits_of(const ProbsOptions& o) {
+  return one_of("Bernoulli", o, [](const Variable& probs) {
+    const Variable p = clipped(probs);
+    return autograd::log(p) - autograd::log1p(-p);
+  });
+}
+Bernoulli::Bernoulli(const Variable& values, int)
+    : Distribution(values.shape()), logits(values), probs(nn::sigmoid(values)) {}
+Variable Bernoulli::draw(const Shape& shape) const {
+  const Array u = autograd::random_uniform(extended(shape, batch_shape()), 0, 1, probs.dtype(),
+                                           autograd::default_generator(), probs.device());
+  return Variable(autograd::astype(autograd::apply(kernels::less, {u, probs.data()}), probs.dtype()),
+                  {.requires_grad = false});
+}
+Variable Bernoulli::log_prob(const Parameter& value) const {
+  return in_dtype(value, logits) * logits - nn::softplus(logits);
+}
+Variable Bernoulli::entropy() const { return nn::softplus(logits) - probs * logits; }
+Variable Bernoulli::variance() const { return probs * (1 - probs); }
+Variable kl_divergence(const Bernoulli& p, const Bernoulli& q) {
+  return nn::softplus(q.logits) - nn::softplus(p.logits) + p.probs * (p.logits - q.logits);
+}
+
+// ---- Categorical ----
+Variable Categorical::logits_of(const ProbsOptions& o) {
+  return one_of("Categorical", o, [](const Variable& probs) {
+    check<ValueError>(probs.ndim() >= 1, "Categorical", "probs have no axis of classes");
+    return autograd::log(clipped(probs / autograd::sum(probs, catena::Axes{probs.ndim() - 1}, true)));
+  });
+}
+namespace {
+Shape without_last(const Variable& values) {
+  check<ValueError>(values.ndim() >= 1, "Categorical", "the logits have no axis of classes");
+  Shape shape = values.shape();
+  shape.erase(shape.size() - 1);
+  return shape;
+}
+}  // namespace
+Categorical::Categorical(const Variable& values, int)
+    : Distribution(without_last(values)),
+      logits(nn::log_softmax(values, values.ndim() - 1)),
+      probs(autograd::exp(logits)) {}
+// The class with the greatest logit - log(-log(u)), which has the probabilities of the classes (Gumbel).
+Variable Categorical::draw(const Shape& shape) const {
+  const Array u = uniform(extended(shape, logits.shape()), logits);
+  const Array below_one = autograd::apply(kernels::minimum, {u, 1 - kEps});
+  const Array waiting = autograd::apply(kernels::log, {below_one}) * -1;
+  const Variable scores(logits.data() - autograd::apply(kernels::log, {waiting}), {.requires_grad = false});
+  return autograd::argmax(scores, scores.ndim() - 1);
+}
+Variable Categorical::log_prob(const Parameter& value) const {
+  const std::int64_t classes = logits.shape()[logits.ndim() - 1];
+  const Array labels = autograd::astype(value.value().data(), autograd::Dtype::int64);
+  return last_sum(logits * autograd::one_hot(Variable(labels, {.requires_grad = false}), classes, logits.dtype()));
+}
+Variable Categorical::entropy() const { return -last_sum(probs * logits); }
+Variable Categorical::mean() const {
+  return Variable(
+      autograd::full(batch_shape(), std::numeric_limits<double>::quiet_NaN(), logits.dtype(), logits.device()),
+      {.requires_grad = false});
+}
+Variable kl_divergence(const Categorical& p, const Categorical& q) { return last_sum(p.probs * (p.logits - q.logits)); }
+
+// ---- Independent ----
+void internal::check_axes(int n, const Shape& batch_shape) {
+  check<ValueError>(n >= 0 && n <= batch_shape.size(), "Independent", "the number of axes is ", n, "; the batch has ",
+                    batch_shape.size());
+}
+Variable internal::sum_of_last(const Variable& x, int n) {
+  Variable result = x;
+  for (int k = 0; k < n; ++k) result = last_sum(result);
+  return result;
+}
+
+}  // namespace nn::distributions

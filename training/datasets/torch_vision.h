@@ -1,0 +1,72 @@
+// Data sets with the names and arguments of torchvision.datasets. Files are read where that library keeps them; nothing
+// is downloaded.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <catena/kernels/base/function.h>
+#include <catena/training/dataset.h>
+
+namespace training::datasets {
+
+struct VisionOptions {
+  bool train = true;
+  catena::Function<Example(Example)> transform = {};  // of each example, such as transforms::ToTensor()
+  bool download = false;                              // true is a ValueError: get_mnist() downloads
+};
+
+// The IDX files, plain or .gz, in <root>/MNIST/raw, as torchvision writes them, or in root itself. Example i is a tuple
+// of a uint8 image (1, 28, 28) and its label (int64, shape ()). IOError with the folders if there are none; errors of
+// read_idx for a damaged one.
+//   training::datasets::MNIST train("data", {.train = true, .transform = training::transforms::ToTensor()});
+class CATENA_EXPORT MNIST : public Dataset {
+ public:
+  explicit MNIST(const std::string& root, VisionOptions options = {}) : MNIST("MNIST", root, std::move(options)) {}
+  // MNIST("data", true, transforms::ToTensor())
+  template <std::same_as<bool> B>
+  MNIST(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
+      : MNIST(root, VisionOptions{train, std::move(transform)}) {}
+  std::int64_t size() const override { return data_->size(); }
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+
+ protected:
+  MNIST(const char* name, const std::string& root, VisionOptions options);
+
+ private:
+  DatasetPtr data_;
+  catena::Function<Example(Example)> transform_;
+};
+// The same in <root>/FashionMNIST/raw and <root>/KMNIST/raw.
+struct CATENA_EXPORT FashionMNIST : MNIST {
+  explicit FashionMNIST(const std::string& root, VisionOptions options = {})
+      : MNIST("FashionMNIST", root, std::move(options)) {}
+};
+struct CATENA_EXPORT KMNIST : MNIST {
+  explicit KMNIST(const std::string& root, VisionOptions options = {}) : MNIST("KMNIST", root, std::move(options)) {}
+};
+
+struct FakeDataOptions {
+  std::int64_t size = 1000;
+  std::array<std::int64_t, 3> image_size = {3, 224, 224};  // channels, height, width
+  std::int64_t num_classes = 10;
+  catena::Function<Example(Example)> transform = {};
+  std::uint64_t random_offset = 0;  // of the seeds of the images
+};
+// Random uint8 images and labels (int64): equal options give equal examples. ValueError for lengths below 1.
+class CATENA_EXPORT FakeData : public Dataset {
+ public:
+  explicit FakeData(FakeDataOptions options = {});
+  std::int64_t size() const override { return options_.size; }
+  Example get_example(std::int64_t i) const override;
+
+ private:
+  FakeDataOptions options_;
+};
+
+}  // namespace training::datasets
