@@ -16,8 +16,8 @@ using nn::save;
 inline void save_checkpoint(const std::string& filename, const nn::NamedStates& parts) { save(parts, filename); }
 inline void save_checkpoint(const nn::NamedStates& parts, const std::string& filename) { save(parts, filename); }
 // Writes the parts "model", "optimizer" and "epoch".
-inline void save_checkpoint(const std::string& filename, nn::Link& model, Optimizer& optimizer, double epoch = 0) {
-  save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", epoch}}, filename);
+inline void save_checkpoint(const std::string& filename, nn::Link& model, Optimizer& optimizer, double epochs = 0) {
+  save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", epochs}}, filename);
 }
 // Loads the states of a model and an optimizer from such a file, and returns all parts. Errors of load_state_dict.
 inline nn::StateDict load_checkpoint(const std::string& filename, nn::Link& model, Optimizer& optimizer) {
