@@ -186,7 +186,7 @@ class Forget final : public FunctionNode {
   }
 
   const Recompute func_;
-  const bool train_;
+  const TrainMode train_;
   const std::optional<Dtype> autocast_ = autocast_dtype();
   const Variable held_;
   RandomState random_;
