@@ -4,14 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <catena/kernels/base/mask_word.h>
+
 namespace nd::cpu {
 
-// Sets bit j if byte j of the word is not 0.
-inline unsigned nonzero_bytes(std::uint64_t word) {
-  constexpr std::uint64_t high_bits = 0x8080808080808080u;
-  const std::uint64_t high = (((word & ~high_bits) + ~high_bits) | word) & high_bits;
-  return static_cast<unsigned>(((high >> 7) * 0x0102040810204080u) >> 56);
-}
+using catena::nonzero_bytes;
 
 // Returns the number of bytes that are not 0.
 std::int64_t count_bytes(const std::byte* p, std::int64_t n);

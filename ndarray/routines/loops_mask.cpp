@@ -1,9 +1,12 @@
 #include <catena/ndarray/routines/loops_mask.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
+#include <catena/kernels/base/mask_word.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/word.h>
 #include <catena/kernels/registry/multiarch.h>
@@ -12,6 +15,7 @@ namespace nd::internal {
 namespace {
 
 constexpr std::int64_t kBlock = 64, kGrain = 1 << 15;
+constexpr int kFew = 8;  // true elements of a block that are written one by one
 
 struct Part {
   const std::byte* mask;
@@ -25,8 +29,8 @@ inline __attribute__((always_inline)) void select_one(const std::byte* mask, T* 
   for (std::int64_t j = 0; j < n; ++j) out[j] = mask[j] != std::byte(0) ? value : out[j];
 }
 
-// Masks are often sparse or have runs: memory of blocks without a true element is not touched. The elements of other
-// blocks are all written, with their own value or the new one, which vectors do without branches.
+// Masks are often sparse or have runs: of a block with few true elements, only the memory of these is touched. The
+// elements of other blocks are all written, with their own value or the new one, which vectors do without branches.
 template <class T> CATENA_MULTIARCH void fill_as(const Part& p) {
   T* const out = reinterpret_cast<T*>(p.out);
   T value;
@@ -36,7 +40,13 @@ template <class T> CATENA_MULTIARCH void fill_as(const Part& p) {
     std::uint64_t words[kBlock / 8], any = 0;
     std::memcpy(words, p.mask + i, sizeof words);
     for (const std::uint64_t word : words) any |= word;
-    if (any != 0) select_one(p.mask + i, out + i, value, kBlock);
+    if (any == 0) continue;
+    std::uint64_t bits = 0;
+    for (std::size_t k = 0; k < std::size(words); ++k)
+      bits |= std::uint64_t(catena::nonzero_bytes(words[k])) << (8 * k);
+    if (std::popcount(bits) > kFew) select_one(p.mask + i, out + i, value, kBlock);
+    else
+      for (; bits != 0; bits &= bits - 1) out[i + std::countr_zero(bits)] = value;
   }
   select_one(p.mask + i, out + i, value, p.n - i);
 }

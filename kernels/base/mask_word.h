@@ -1,0 +1,15 @@
+// Eight bytes of a mask as one number.
+#pragma once
+
+#include <cstdint>
+
+namespace catena {
+
+// Sets bit j if byte j of the word is not 0.
+inline unsigned nonzero_bytes(std::uint64_t word) {
+  constexpr std::uint64_t high_bits = 0x8080808080808080u;
+  const std::uint64_t high = (((word & ~high_bits) + ~high_bits) | word) & high_bits;
+  return static_cast<unsigned>(((high >> 7) * 0x0102040810204080u) >> 56);
+}
+
+}  // namespace catena
