@@ -45,13 +45,16 @@ inline nn::Buffer autograd::foreign_array<nn::Buffer>::to(const Array& array) { 
 
 namespace nn {
 
-// Arithmetic with numbers and between buffers; that with variables is the variables'.
-#define CATENA_BUFFER_OPERATOR(op)                                                                          \
-  template <class N>                                                                                        \
-  requires(std::is_arithmetic_v<N>) Variable operator op(const Buffer& a, N b) { return Variable(a) op b; } \
-  template <class N>                                                                                        \
-  requires(std::is_arithmetic_v<N>) Variable operator op(N a, const Buffer& b) { return a op Variable(b); } \
-  inline Variable operator op(const Buffer& a, const Buffer& b) { return Variable(a) op Variable(b); }
+// Arithmetic with numbers and between buffers; that with variables is the variables'. These are templates, so that no
+// array is converted to a buffer for them.
+#define CATENA_BUFFER_OPERATOR(op)                                                                         \
+  template <std::same_as<Buffer> B, class N>                                                               \
+  requires(std::is_arithmetic_v<N>) Variable operator op(const B& a, N b) { return Variable(a) op b; }     \
+  template <class N, std::same_as<Buffer> B>                                                               \
+  requires(std::is_arithmetic_v<N>) Variable operator op(N a, const B& b) { return a op Variable(b); }     \
+  template <std::same_as<Buffer> A, std::same_as<Buffer> B> Variable operator op(const A& a, const B& b) { \
+    return Variable(a) op Variable(b);                                                                     \
+  }
 CATENA_BUFFER_OPERATOR(+)
 CATENA_BUFFER_OPERATOR(-)
 CATENA_BUFFER_OPERATOR(*)
