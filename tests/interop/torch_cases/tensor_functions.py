@@ -43,7 +43,7 @@ def arithmetic(add):
     for name in ('neg', 'reciprocal', 'sgn', 'trunc', 'frac', 'acos', 'asin', 'atan', 'acosh', 'asinh', 'atanh', 'deg2rad',
                  'rad2deg'):
         x = spread((3, 4), -.9, .9, seed=6)
-        add(name, getattr(torch, name), {'x': POSITIVE + 1 if name == 'acosh' else x * 3 if name in ('trunc', 'frac') else x})
+        add(name, getattr(torch, name), {'x': POSITIVE + 1 if name in ('acosh', 'reciprocal') else x * 3 if name in ('trunc', 'frac') else x})
     for decimals in (2, -1, 0):
         add('round', lambda x, decimals: torch.round(x, decimals=decimals), {'x': A * 37}, dict(decimals=decimals),
             dtypes=('float64',))
