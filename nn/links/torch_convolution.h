@@ -55,7 +55,7 @@ class CATENA_EXPORT Conv2dBase : public Convolution2D {
  protected:
   Conv2dBase(std::optional<int> in, int out, const Lengths& kernel, const ConvOptions& o, const Lengths& padding);
 };
-template <int axes> class ConvNdBase : public ConvolutionND {
+template <int axes> class CATENA_EXPORT ConvNdBase : public ConvolutionND {
  protected:
   ConvNdBase(std::optional<int> in, int out, const Lengths& kernel, const ConvOptions& o, const Lengths& padding)
       : ConvolutionND(axes, in, out, kernel,
@@ -93,7 +93,7 @@ class CATENA_EXPORT ConvTranspose2dBase : public Deconvolution2D {
  protected:
   ConvTranspose2dBase(std::optional<int> in, int out, const Lengths& kernel, const ConvTransposeOptions& o);
 };
-template <int axes> class ConvTransposeNdBase : public DeconvolutionND {
+template <int axes> class CATENA_EXPORT ConvTransposeNdBase : public DeconvolutionND {
  protected:
   ConvTransposeNdBase(std::optional<int> in, int out, const Lengths& kernel, const ConvTransposeOptions& o)
       : DeconvolutionND(
