@@ -43,4 +43,5 @@
 #include <catena/nn/links/transformer.h>
 #include <catena/nn/links/tree_lstm.h>
 #include <catena/nn/module_list.h>
+#include <catena/nn/parameter_list.h>
 #include <catena/nn/sequential.h>
