@@ -16,6 +16,7 @@
 #include <catena/nn/links/crf1d.h>
 #include <catena/nn/links/decorrelated_batch_normalization.h>
 #include <catena/nn/links/embed_id.h>
+#include <catena/nn/links/embedding_bag.h>
 #include <catena/nn/links/group_normalization.h>
 #include <catena/nn/links/gru.h>
 #include <catena/nn/links/hierarchical_softmax.h>
@@ -37,6 +38,7 @@
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>
 #include <catena/nn/links/swish.h>
+#include <catena/nn/links/torch_bilinear.h>
 #include <catena/nn/links/torch_cells.h>
 #include <catena/nn/links/torch_layers.h>
 #include <catena/nn/links/torch_recurrent.h>

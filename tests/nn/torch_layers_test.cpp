@@ -47,6 +47,14 @@ Variables batch_norm(const GoldenCall& c) {
   return {y, layer(c.x("moved")), Variable(mean), Variable(var)};
 }
 
+Variables embedding_bag(const GoldenCall& c) {
+  nn::EmbeddingBagOptions o{.mode = c.text("mode", ""), .include_last_offset = c.flag("include_last_offset", false)};
+  if (c.has("padding_idx")) o.padding_idx = c.integer("padding_idx", 0);
+  nn::EmbeddingBag layer(6, 3, o);
+  layer.W.set_data(c.array("W"));
+  return {layer(c.x("ids"), c.x("offsets"), c.x("factors"))};
+}
+
 template <class Layer> Variables converted(Layer layer, const GoldenCall& c) {
   const nn::Sequential net(layer, nn::Identity());
   nn::Sequential model(net);
@@ -72,6 +80,24 @@ const test::GoldenFunctions kLayers = {
      }},
     {"batch_norm", batch_norm},
     {"layer_norm", [](const GoldenCall& c) { return converted(nn::LayerNorm(5), c); }},
+    {"layer_norm_without_bias",
+     [](const GoldenCall& c) {
+       nn::LayerNorm layer(5, {.bias = false});
+       layer.gamma.set_data(c.array("W"));
+       return Variables{layer(c.x("x"))};
+     }},
+    {"layer_norm_without_affine",
+     [](const GoldenCall& c) {
+       return converted(nn::LayerNorm(Shape{4, 5}, {.eps = 0.01, .elementwise_affine = false}), c);
+     }},
+    {"embedding_bag", embedding_bag},
+    {"bilinear",
+     [](const GoldenCall& c) {
+       nn::torch::Bilinear layer(4, 5, 6, {.bias = c.flag("bias", true)});
+       layer.W.set_data(c.array("W"));
+       if (layer.b) layer.b->set_data(c.array("b"));
+       return Variables{layer(c.x("x1"), c.x("x2"))};
+     }},
     {"group_norm", [](const GoldenCall& c) { return converted(nn::GroupNorm(2, 4), c); }},
     {"instance_norm", [](const GoldenCall& c) { return converted(nn::InstanceNorm2d(4), c); }},
     {"max_pool2d", [](const GoldenCall& c) { return converted(nn::MaxPool2d(2, max_options(c)), c); }},
@@ -142,6 +168,52 @@ BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {
   BOOST_TEST(kept < 850);
   const auto mode = train_mode(false);
   for (const double v : to_vector<double>(drop(x).data())) BOOST_TEST(v == 1);
+}
+
+// What PyTorch's arguments leave out is no parameter.
+BOOST_AUTO_TEST_CASE(layer_norm_options) {
+  const auto paths = [](const nn::Link& link) {
+    std::string text;
+    for (const nn::NamedParam& p : link.namedparams()) text += p.path + " ";
+    return text;
+  };
+  BOOST_TEST(paths(nn::LayerNorm(5)) == "/gamma /beta ");
+  BOOST_TEST(paths(nn::LayerNorm(5, {.bias = false})) == "/gamma ");
+  BOOST_TEST(paths(nn::LayerNorm(5, {.elementwise_affine = false})) == "");
+  BOOST_TEST(paths(nn::LayerNorm(5, 1e-6, true, false)) == "/gamma ");
+  BOOST_TEST(nn::LayerNorm(5, 1e-6).eps == 1e-6);
+  nn::LayerNorm plain(nn::LayerNormalizationLinkOptions{.elementwise_affine = false});
+  BOOST_TEST(plain(Variable(ones({2, 5}, Dtype::float64))).shape() == (Shape{2, 5}));
+  BOOST_CHECK_THROW(plain(Variable(ones({2, 4}, Dtype::float64))), catena::InvalidType);
+  nn::LayerNorm copied = plain;
+  BOOST_TEST(!copied.elementwise_affine);
+  BOOST_TEST(nn::Sequential(plain).count_params() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(bags_of_embeddings) {
+  nn::EmbeddingBag bag(5, 3, {.padding_idx = -1, .initialW = nn::initializers::Constant(2)});
+  BOOST_TEST(*bag.padding_idx == 4);
+  BOOST_TEST(to_vector<double>(nn::EmbeddingBag(5, 3, {.padding_idx = 4}).W.data())[12] == 0);
+  const Variable ids(array(std::vector<std::int64_t>{0, 4, 1, 2}, {2, 2}));
+  const Variable y = bag(ids);
+  BOOST_TEST(to_vector<double>(y.data()) == std::vector<double>(6, 2.0), boost::test_tools::per_element());
+  y.sum().backward();
+  BOOST_TEST(bool(bag.W.grad()));
+  BOOST_TEST(bag.call({ids}).shape() == (Shape{2, 3}));
+  BOOST_CHECK_THROW(nn::EmbeddingBag(5, 3, {.mode = "no"})(ids), catena::ValueError);
+  BOOST_CHECK_THROW(nn::EmbeddingBag(5, 3, {.padding_idx = 5}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(bilinear_layer) {
+  nn::torch::Bilinear layer(4, 5, 6);
+  BOOST_TEST(layer.W.shape() == (Shape{6, 4, 5}));
+  for (const double w : to_vector<double>(layer.W.data())) BOOST_TEST(std::abs(w) <= 0.5);
+  const auto x = [](const Shape& shape) { return Variable(ones(shape, Dtype::float32)); };
+  BOOST_TEST(layer(x({0, 4}), x({0, 5})).shape() == (Shape{0, 6}));
+  BOOST_CHECK_THROW(layer(x({2, 4}), x({3, 5})), catena::InvalidType);
+  BOOST_CHECK_THROW(layer(x({2, 5}), x({2, 5})), catena::InvalidType);
+  BOOST_CHECK_THROW(layer(x({2, 4}), x({5})), catena::InvalidType);
+  BOOST_TEST(!nn::torch::Bilinear(4, 5, 6, false).b);
 }
 
 // A copy is deep, also of a class that has no members of its own.

@@ -48,6 +48,12 @@ def normalizations(writer):
             return y, tested, layer.running_mean, layer.running_var
         writer.add('batch_norm', run, {'x': spread(size), 'moved': spread(size, 0, 3, 1)}, options, constants=('moved',))
     writer.add('layer_norm', lambda x: torch.nn.LayerNorm(5).double()(x), {'x': spread((3, 4, 5))})
+    def without_bias(x, W):
+        layer = torch.nn.LayerNorm(5, bias=False)
+        return torch.func.functional_call(layer, {'weight': W}, (x,))
+    writer.add('layer_norm_without_bias', without_bias, {'x': spread((3, 4, 5)), 'W': spread((5,), seed=1)}, constants=('W',))
+    writer.add('layer_norm_without_affine', lambda x: torch.nn.LayerNorm((4, 5), 0.01, elementwise_affine=False)(x),
+               {'x': spread((3, 4, 5))})
     writer.add('group_norm', lambda x: torch.nn.GroupNorm(2, 4).double()(x), {'x': spread((3, 4, 5))})
     writer.add('instance_norm', lambda x: torch.nn.InstanceNorm2d(4)(x), {'x': spread((3, 4, 5, 2))})
 
@@ -79,7 +85,35 @@ def losses(writer):
                {'x': spread((5, 3)), 't': np.array([0, 2, 1, 1, 2])}, dict(ignore_index=1))
 
 
+def embeddings(writer):
+    for mode in ('mean', 'sum', 'max'):
+        def run(W, ids, offsets=None, factors=None, mode=mode, **options):
+            layer = torch.nn.EmbeddingBag(6, 3, mode=mode, **options)
+            return torch.func.functional_call(layer, {'weight': W}, (ids, offsets, factors))
+        W, ids, offsets = spread((6, 3)), np.array([0, 2, 5, 2, 1, 1]), np.array([0, 2, 2, 6])
+        writer.add('embedding_bag', run, dict(W=W, ids=ids.reshape(2, 3)), dict(mode=mode, padding_idx=-4), constants=('W',))
+        writer.add('embedding_bag', run, dict(W=W, ids=ids, offsets=offsets), dict(mode=mode, include_last_offset=True),
+                   constants=('W',))
+        if mode == 'sum':
+            writer.add('embedding_bag', run, dict(W=W, ids=ids, offsets=offsets[:2], factors=spread((6,), seed=1)),
+                       dict(mode=mode), constants=('W', 'factors'))
+
+
+def bilinear(writer):
+    for lead in ((2,), (2, 3), ()):
+        for bias in (True, False):
+            inputs = dict(x1=spread(lead + (4,)), x2=spread(lead + (5,), seed=1), W=spread((6, 4, 5), seed=2))
+            if bias:
+                inputs['b'] = spread((6,), seed=3)
+
+            def run(x1, x2, W, b=None, bias=bias):
+                return F.bilinear(x1, x2, W, b)
+            writer.add('bilinear', run, inputs, dict(bias=bias), constants=('W', 'b'))
+
+
 def cases(writer):
+    embeddings(writer)
+    bilinear(writer)
     convolutions(writer)
     normalizations(writer)
     without_parameters(writer)
