@@ -17,6 +17,7 @@
 #include <catena/nn/links/decorrelated_batch_normalization.h>
 #include <catena/nn/links/embed_id.h>
 #include <catena/nn/links/embedding_bag.h>
+#include <catena/nn/links/fusion.h>
 #include <catena/nn/links/group_normalization.h>
 #include <catena/nn/links/gru.h>
 #include <catena/nn/links/hierarchical_softmax.h>
