@@ -6,6 +6,7 @@
 #include <catena/nn/buffer.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/modules.h>
+#include <catena/nn/links/adaptive_log_softmax.h>
 #include <catena/nn/links/batch_normalization.h>
 #include <catena/nn/links/bias.h>
 #include <catena/nn/links/bilinear.h>

@@ -1,6 +1,8 @@
 // Layers and losses under PyTorch's names, beside PyTorch.
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 #include <catena/autograd/flag.h>
 #include <catena/nn/functions/probability_loss.h>
 #include <catena/nn/links.h>
@@ -91,6 +93,17 @@ const test::GoldenFunctions kLayers = {
        return converted(nn::LayerNorm(Shape{4, 5}, {.eps = 0.01, .elementwise_affine = false}), c);
      }},
     {"embedding_bag", embedding_bag},
+    {"adaptive_log_softmax",
+     [](const GoldenCall& c) {
+       nn::AdaptiveLogSoftmaxWithLoss layer(
+           16, 12, {3, 7}, {.div_value = c.number("div_value", 4), .head_bias = c.flag("head_bias", false)});
+       for (auto& [name, p] : layer.named_parameters()) {
+         BOOST_TEST_REQUIRE(bool(c.array(name)), name);
+         p.set_data(c.array(name));
+       }
+       const auto [output, loss] = layer(c.x("x"), c.x("t"));
+       return Variables{output, loss, layer.log_prob(c.x("x"))};
+     }},
     {"bilinear",
      [](const GoldenCall& c) {
        nn::torch::Bilinear layer(4, 5, 6, {.bias = c.flag("bias", true)});
@@ -202,6 +215,37 @@ BOOST_AUTO_TEST_CASE(bags_of_embeddings) {
   BOOST_TEST(bag.call({ids}).shape() == (Shape{2, 3}));
   BOOST_CHECK_THROW(nn::EmbeddingBag(5, 3, {.mode = "no"})(ids), catena::ValueError);
   BOOST_CHECK_THROW(nn::EmbeddingBag(5, 3, {.padding_idx = 5}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(adaptive_log_softmax) {
+  nn::AdaptiveLogSoftmaxWithLoss layer(8, 12, {3, 7}, 2.0, true);
+  BOOST_TEST(layer.head.W.shape() == (Shape{5, 8}));
+  BOOST_TEST(layer.params().size() == 6u);
+  const auto labels = [](std::vector<std::int64_t> t) {
+    const auto n = std::int64_t(t.size());
+    return Variable(array(t, {n}));
+  };
+  const Variable x(ones({2, 8}, Dtype::float32));
+  const std::vector<double> log_prob = to_vector<double>(layer.log_prob(x).data());
+  double sum = 0;
+  std::int64_t best = 0;
+  for (std::size_t k = 0; k < 12; ++k) {
+    sum += std::exp(log_prob[k]);
+    if (log_prob[k] > log_prob[std::size_t(best)]) best = std::int64_t(k);
+  }
+  BOOST_TEST(std::abs(sum - 1) < 1e-5);
+  BOOST_TEST(to_vector<std::int64_t>(layer.predict(x).data()) == (std::vector<std::int64_t>{best, best}),
+             boost::test_tools::per_element());
+  // One example, without the axis of examples.
+  const auto [one, mean] = layer(Variable(ones({8}, Dtype::float32)), Variable(reshape(labels({9}).data(), {})));
+  BOOST_TEST(one.shape() == Shape());
+  BOOST_TEST(std::abs(to_vector<double>(mean.data())[0] + log_prob[9]) < 1e-5);
+  BOOST_CHECK_THROW(layer(x, labels({1, 12})), catena::ValueError);
+  BOOST_CHECK_THROW(layer(x, labels({-1, 1})), catena::ValueError);
+  BOOST_CHECK_THROW(layer(x, labels({1})), catena::ValueError);
+  for (const std::vector<std::int64_t>& cutoffs : {std::vector<std::int64_t>{}, {0, 3}, {3, 3}, {5, 3}, {3, 12}, {-1}})
+    BOOST_CHECK_THROW(nn::AdaptiveLogSoftmaxWithLoss(8, 12, cutoffs), catena::ValueError);
+  BOOST_CHECK_THROW(nn::AdaptiveLogSoftmaxWithLoss(8, 12, {3, 7}, {.div_value = 10}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(bilinear_layer) {

@@ -111,7 +111,30 @@ def bilinear(writer):
             writer.add('bilinear', run, inputs, dict(bias=bias), constants=('W', 'b'))
 
 
+def adaptive_softmax(writer):
+    for options in (dict(), dict(div_value=2., head_bias=True)):
+        layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 12, [3, 7], **options).double()
+        weights = {k: spread(tuple(v.shape), -1, 1, i) for i, (k, v) in enumerate(layer.state_dict().items())}
+        for target in ([0, 11, 4, 2, 7, 3], [1, 0, 2, 2, 1, 0], [8, 3, 4, 5, 10, 11]):
+            def run(x, t, *parameters, layer=layer, names=tuple(weights), **_):
+                given = dict(zip(names, parameters))
+                output, loss = torch.func.functional_call(layer, given, (x, t))
+
+                class LogProb(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.inner = layer
+
+                    def forward(self, x):
+                        return self.inner.log_prob(x)
+                log_prob = torch.func.functional_call(LogProb(), {'inner.' + k: v for k, v in given.items()}, (x,))
+                return output, loss, log_prob
+            writer.add('adaptive_log_softmax', run, dict(x=spread((6, 16)), t=np.array(target), **weights), options,
+                       constants=tuple(weights))
+
+
 def cases(writer):
+    adaptive_softmax(writer)
     embeddings(writer)
     bilinear(writer)
     convolutions(writer)
