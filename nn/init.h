@@ -105,5 +105,32 @@ inline void orthogonal_(const Variable& w, double gain = 1) {
 }
 inline void orthogonal_(const Variable& w, const GainOptions& o) { orthogonal_(w, o.gain); }
 
+// PyTorch's older names of these functions, which change w as well.
+inline void xavier_uniform(const Variable& w, double gain = 1) { xavier_uniform_(w, gain); }
+inline void xavier_uniform(const Variable& w, const GainOptions& o) { xavier_uniform_(w, o); }
+inline void xavier_normal(const Variable& w, double gain = 1) { xavier_normal_(w, gain); }
+inline void xavier_normal(const Variable& w, const GainOptions& o) { xavier_normal_(w, o); }
+inline void kaiming_uniform(const Variable& w, const KaimingOptions& options) { kaiming_uniform_(w, options); }
+inline void kaiming_uniform(const Variable& w, double a = 0, std::string_view mode = "fan_in",
+                            std::string_view nonlinearity = "leaky_relu") {
+  kaiming_uniform_(w, a, mode, nonlinearity);
+}
+inline void kaiming_normal(const Variable& w, const KaimingOptions& options) { kaiming_normal_(w, options); }
+inline void kaiming_normal(const Variable& w, double a = 0, std::string_view mode = "fan_in",
+                           std::string_view nonlinearity = "leaky_relu") {
+  kaiming_normal_(w, a, mode, nonlinearity);
+}
+inline void uniform(const Variable& w, double a = 0, double b = 1) { uniform_(w, a, b); }
+inline void uniform(const Variable& w, const UniformOptions& o) { uniform_(w, o); }
+inline void normal(const Variable& w, double mean = 0, double std = 1) { normal_(w, mean, std); }
+inline void normal(const Variable& w, const NormalOptions& o) { normal_(w, o); }
+inline void constant(const Variable& w, double value) { constant_(w, value); }
+inline void eye(const Variable& w) { eye_(w); }
+inline void dirac(const Variable& w, int groups = 1) { dirac_(w, groups); }
+inline void sparse(const Variable& w, double sparsity, double std = 0.01) { sparse_(w, sparsity, std); }
+inline void sparse(const Variable& w, const SparseOptions& o) { sparse_(w, o); }
+inline void orthogonal(const Variable& w, double gain = 1) { orthogonal_(w, gain); }
+inline void orthogonal(const Variable& w, const GainOptions& o) { orthogonal_(w, o); }
+
 }  // namespace init
 }  // namespace nn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <catena/nn/link.h>
@@ -16,5 +17,7 @@ struct PathParameter {
 std::vector<PathParameter> parameters_of(const Link& l);
 // True while functional_call() computes on this thread with other variables in the place of parameters.
 bool are_parameters_replaced() noexcept;
+// Removes the member of this name that add_param or add_persistent added, if there is one.
+void remove_added(Link& link, std::string_view name);
 
 }  // namespace nn::internal

@@ -6,6 +6,7 @@
 #include <catena/nn/buffer.h>
 #include <catena/nn/chain_list.h>
 #include <catena/nn/functions/modules.h>
+#include <catena/nn/links/adaptive_log_softmax.h>
 #include <catena/nn/links/batch_normalization.h>
 #include <catena/nn/links/bias.h>
 #include <catena/nn/links/bilinear.h>
@@ -16,6 +17,8 @@
 #include <catena/nn/links/crf1d.h>
 #include <catena/nn/links/decorrelated_batch_normalization.h>
 #include <catena/nn/links/embed_id.h>
+#include <catena/nn/links/embedding_bag.h>
+#include <catena/nn/links/fusion.h>
 #include <catena/nn/links/group_normalization.h>
 #include <catena/nn/links/gru.h>
 #include <catena/nn/links/hierarchical_softmax.h>
@@ -37,10 +40,12 @@
 #include <catena/nn/links/scale.h>
 #include <catena/nn/links/simplified_dropconnect.h>
 #include <catena/nn/links/swish.h>
+#include <catena/nn/links/torch_bilinear.h>
 #include <catena/nn/links/torch_cells.h>
 #include <catena/nn/links/torch_layers.h>
 #include <catena/nn/links/torch_recurrent.h>
 #include <catena/nn/links/transformer.h>
 #include <catena/nn/links/tree_lstm.h>
 #include <catena/nn/module_list.h>
+#include <catena/nn/parameter_list.h>
 #include <catena/nn/sequential.h>

@@ -25,12 +25,6 @@ Persistent* persistent_of(Link& link, std::string_view name) {
   return find.found;
 }
 
-bool has_param(const Link& link, const std::string& name) {
-  bool found = false;
-  link.for_each_param([&](std::string_view path, const Variable&) { found |= path.substr(1) == name; });
-  return found;
-}
-
 // x / max(|x|, eps)
 Array normalized(const Array& x, double eps) {
   const Array norm = autograd::apply(catena::kernels::sqrt, {autograd::sum(x * x, {}, true)});
@@ -69,6 +63,10 @@ void SpectralNormalization::prepare(Link& link, const Variable& W) const {
   if (options_.use_gamma && !has_param(link, weight_name() + "_gamma"))
     link.add_param(weight_name() + "_gamma", {1},
                    Initializer(autograd::full({1}, options_.factor.value_or(1.0), W.dtype(), W.device())));
+}
+
+std::vector<std::string> SpectralNormalization::added_names() const {
+  return {weight_name() + "_u", weight_name() + "_v", weight_name() + "_gamma"};
 }
 
 Variable SpectralNormalization::weight(Link& link, const Variable& W) const {

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <catena/nn/link_hooks/weight_hook.h>
 
@@ -34,6 +35,7 @@ class CATENA_EXPORT SpectralNormalization : public WeightHook {
  protected:
   Variable weight(Link& link, const Variable& W) const override;
   void prepare(Link& link, const Variable& W) const override;
+  std::vector<std::string> added_names() const override;
 
  private:
   Options options_;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/nn/link_parameters.h>
 #include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/convolution_nd.h>
 
@@ -33,6 +34,23 @@ void check_floating(const std::string& hook, const std::string& name, const Para
 }  // namespace
 
 void WeightHook::prepare(Link&, const Variable&) const {}
+std::vector<std::string> WeightHook::added_names() const { return {}; }
+
+bool WeightHook::has_param(const Link& link, std::string_view name) {
+  bool found = false;
+  link.for_each_param([&](std::string_view path, const Variable&) { found |= path.substr(1) == name; });
+  return found;
+}
+
+void WeightHook::make_permanent(Link& link) const {
+  const Parameter& W = link.param(weight_name_);
+  if (W.is_initialized()) {
+    const auto no_graph = autograd::no_backprop_mode();
+    const auto test_mode = autograd::train_mode(false);
+    autograd::assign(W.data(), autograd::copy(weight(link, W).data()));
+  }
+  for (const std::string& name : added_names()) nn::internal::remove_added(link, name);
+}
 
 void WeightHook::added(Link& link) {
   const Parameter& W = link.param(weight_name_);

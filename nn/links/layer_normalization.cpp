@@ -19,11 +19,22 @@ std::string detail_of(const Variable& x, const Parameter& gamma) {
 }  // namespace
 
 LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o)
-    : gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps), eps_added_to(o.eps_added_to) {
+    : gamma(o.initial_gamma, {-1}),
+      beta(o.initial_beta, {-1}),
+      eps(o.eps),
+      eps_added_to(o.eps_added_to),
+      elementwise_affine(o.elementwise_affine),
+      use_beta(o.elementwise_affine && o.bias) {
   name_params();
   if (!size) return;
   gamma.initialize({*size});
   beta.initialize({*size});
+}
+
+void LayerNormalization::visit_declared(MemberVisitor& v) {
+  Link::visit_declared(v);
+  if (elementwise_affine) v.parameter("gamma", gamma);
+  if (use_beta) v.parameter("beta", beta);
 }
 
 Variable LayerNormalization::operator()(const Variable& x) {
@@ -31,9 +42,15 @@ Variable LayerNormalization::operator()(const Variable& x) {
   try {
     if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
     if (!beta.is_initialized()) beta.initialize(gamma.shape());
-    return called(layer_normalization(x, gamma, beta, eps, eps_added_to));
+    // What the link lacks is a constant where x is: only its parameters are moved and converted.
+    const Dtype dtype = elementwise_affine ? gamma.dtype() : x.dtype();
+    const auto used = [&](bool is_there, const Parameter& p, double otherwise) {
+      return is_there ? Variable(p) : Variable(autograd::full(p.shape(), otherwise, dtype, x.device()));
+    };
+    return called(
+        layer_normalization(x, used(elementwise_affine, gamma, 1), used(use_beta, beta, 0), eps, eps_added_to));
   } catch (...) {
-    internal::rethrow_at(*this, "LayerNormalization", detail_of(x, gamma));
+    internal::rethrow_at(*this, "LayerNormalization", elementwise_affine ? detail_of(x, gamma) : std::string());
   }
 }
 

@@ -16,6 +16,8 @@ struct LayerNormalizationLinkOptions {
   // The numbers of Chainer v1.24, whose files have the same parameters: {.eps = 1e-6, .eps_added_to =
   // EpsAddedTo::deviation}.
   EpsAddedTo eps_added_to = LayerNormalizationDefaults::where;
+  // PyTorch's: without the first, the link has no parameters (gamma is 1, beta 0), without the second no beta.
+  bool elementwise_affine = true, bias = true;
 };
 
 // (x - mean) / sqrt(var + eps) gamma + beta over the last axis of x, or over the last axes, of the given shape; see
@@ -27,18 +29,30 @@ class CATENA_EXPORT LayerNormalization : public Link {
   using Options = LayerNormalizationLinkOptions;
   explicit LayerNormalization(const Options& options = {}) : LayerNormalization(std::nullopt, options) {}
   explicit LayerNormalization(std::optional<int> size, const Options& options = {});
+  template <std::floating_point D>
+  LayerNormalization(int size, D eps_, bool affine = true, bool bias = true)
+      : LayerNormalization(size, Options{.eps = double(eps_), .elementwise_affine = affine, .bias = bias}) {}
   template <std::same_as<Shape> S = Shape>
   explicit LayerNormalization(const S& shape, const Options& o = {})
-      : gamma(o.initial_gamma, shape), beta(o.initial_beta, shape), eps(o.eps), eps_added_to(o.eps_added_to) {
+      : gamma(o.initial_gamma, shape),
+        beta(o.initial_beta, shape),
+        eps(o.eps),
+        eps_added_to(o.eps_added_to),
+        elementwise_affine(o.elementwise_affine),
+        use_beta(o.elementwise_affine && o.bias) {
     name_params();
   }
 
-  NN_MEMBERS(gamma, beta)
+  Variable call(const Variables& args) override { return internal::invoke(*this, args); }
   Variable operator()(const Variable& x);
 
-  Parameter gamma, beta;
+  Parameter gamma, beta;  // what the link lacks has a shape here, but is no parameter of the link
   double eps;
   EpsAddedTo eps_added_to;
+  bool elementwise_affine, use_beta;
+
+ protected:
+  void visit_declared(MemberVisitor& v) override;
 };
 
 struct RMSNormOptions {

@@ -24,7 +24,8 @@ NStepBase::NStepBase(NStepCell cell, int directions, const Sizes& s)
       direction(directions),
       dropout(s.dropout),
       use_cudnn(s.use_cudnn),
-      cell_(cell) {
+      cell_(cell),
+      has_bias_(s.bias) {
   const int matrices = cell == NStepCell::lstm ? 8 : cell == NStepCell::gru ? 6 : 2;
   for (int layer = 0; layer < n_layers; ++layer)
     for (int d = 0; d < directions; ++d) {
@@ -33,7 +34,7 @@ NStepBase::NStepBase(NStepCell cell, int directions, const Sizes& s)
         const std::int64_t in = j >= matrices / 2 ? out_size : layer == 0 ? in_size : out_size * directions;
         const std::string number = std::to_string(j);
         weights.add_param("w" + number, Parameter(initializers::HeNormal(1 / std::sqrt(2.0)), {out_size, in}));
-        weights.add_param("b" + number, Parameter(0.0, {out_size}));
+        if (has_bias_) weights.add_param("b" + number, Parameter(0.0, {out_size}));
       }
       add_link(std::move(weights));
     }
@@ -106,10 +107,12 @@ NStepLSTMResult NStepBase::run_by_time(const Variable& hx, const Variable& cx, c
   for (const Link& weights : *this) {
     ws.emplace_back();
     bs.emplace_back();
-    const std::vector<Variable> all = weights.params();  // w0, b0, w1, b1, ...
-    for (std::size_t i = 0; i < all.size(); i += 2) {
+    const std::vector<Variable> all = weights.params();  // w0, b0, w1, b1, ..., or w0, w1, ...
+    for (std::size_t i = 0; i < all.size(); i += has_bias_ ? 2 : 1) {
       ws.back().push_back(all[i]);
-      bs.back().push_back(all[i + 1]);
+      bs.back().push_back(has_bias_ ? all[i + 1]
+                                    : autograd::internal::constant_variable(
+                                          autograd::zeros({out_size}, all[i].dtype(), all[i].device())));
     }
   }
   const Variable h = states(hx);

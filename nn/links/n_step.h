@@ -36,6 +36,7 @@ class CATENA_EXPORT NStepBase : public ChainList {
     int n_layers, in_size, out_size;
     double dropout;
     std::optional<bool> use_cudnn;
+    bool bias = true;  // false: the children have no b
   };
   NStepBase(NStepCell cell, int directions, const Sizes& sizes);
   NStepLSTMResult run(const Variable& hx, const Variable& cx, const Variables& xs,
@@ -47,6 +48,7 @@ class CATENA_EXPORT NStepBase : public ChainList {
 
  private:
   NStepCell cell_;
+  bool has_bias_;
 };
 
 class CATENA_EXPORT NStepWithCells : public NStepBase {

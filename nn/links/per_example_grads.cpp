@@ -146,8 +146,11 @@ Variable ones_like(const Parameter& p) { return Variable(autograd::ones_like(p.d
 Variable zeros_like(const Parameter& p) { return Variable(autograd::zeros_like(p.data())); }
 
 Gradients gradients_of(const LayerNormalization& l, const Call& c) {
-  const Variable plain = layer_normalization(c.x, ones_like(l.gamma), zeros_like(l.beta), l.eps, l.eps_added_to);
-  return {{&l.gamma, summed_to(plain * c.gy, 1)}, {&l.beta, summed_to(c.gy, 1)}};
+  if (!l.elementwise_affine) return {};
+  const Variable plain = layer_normalization(c.x, ones_like(l.gamma), zeros_like(l.gamma), l.eps, l.eps_added_to);
+  Gradients gradients{{&l.gamma, summed_to(plain * c.gy, 1)}};
+  if (l.use_beta) gradients.push_back({&l.beta, summed_to(c.gy, 1)});
+  return gradients;
 }
 Gradients gradients_of(const RMSNorm& l, const Call& c) {
   return {{&l.gamma, summed_to(rms_normalization(c.x, ones_like(l.gamma), l.eps) * c.gy, 1)}};

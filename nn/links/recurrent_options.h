@@ -8,6 +8,7 @@ namespace nn {
 // Of torch::LSTM and torch::GRU.
 struct RecurrentOptions {
   int num_layers = 1;
+  bool bias = true;
   bool batch_first = false;  // x is (B, T, in) instead of (T, B, in)
   double dropout = 0;        // of the input of every layer but the first one, in train mode
   bool bidirectional = false;
@@ -16,6 +17,7 @@ struct RecurrentOptions {
 struct RNNOptions {
   int num_layers = 1;
   std::string_view nonlinearity = "tanh";  // or "relu"; ValueError for others
+  bool bias = true;
   bool batch_first = false;
   double dropout = 0;
   bool bidirectional = false;

@@ -31,6 +31,9 @@ struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
 };
 using BatchNorm1d = BatchNorm2d;
 using BatchNorm3d = BatchNorm2d;
+// On one device, where its statistics are those of the batch. Several devices have a copy of the layer each, whose
+// statistics are those of its part of the batch.
+using SyncBatchNorm = BatchNorm2d;
 
 // BatchNorm2d whose first call determines the number of channels. Until then the averages have no elements.
 class CATENA_EXPORT LazyBatchNorm2d : public BatchNorm2d {

@@ -43,7 +43,8 @@ NStepCell cell_of(std::string_view nonlinearity) {
 }  // namespace
 
 LSTM::LSTM(int in, int out, const Options& o)
-    : NStepBase(NStepCell::lstm, directions(o), {o.num_layers, in, out, o.dropout, {}}), batch_first(o.batch_first) {}
+    : NStepBase(NStepCell::lstm, directions(o), {o.num_layers, in, out, o.dropout, {}, o.bias}),
+      batch_first(o.batch_first) {}
 LSTMResult LSTM::operator()(const Variable& x, const LSTMState& state) {
   LinkCall called(*this, x);
   const NStepLSTMResult y = run_by_time(state.h, state.c, by_time("LSTM", x, batch_first), {});
@@ -59,7 +60,7 @@ PackedLSTMResult LSTM::operator()(const PackedSequence& x, const LSTMState& stat
 }
 
 internal::OneState::OneState(NStepCell cell, int in, int out, const RecurrentOptions& o)
-    : NStepBase(cell, directions(o), {o.num_layers, in, out, o.dropout, {}}), batch_first(o.batch_first) {}
+    : NStepBase(cell, directions(o), {o.num_layers, in, out, o.dropout, {}, o.bias}), batch_first(o.batch_first) {}
 GRUResult internal::OneState::operator()(const Variable& x, const Variable& h) {
   LinkCall called(*this, x);
   const NStepLSTMResult y = run_by_time(h, {}, by_time("RNN", x, batch_first), {});
@@ -77,6 +78,7 @@ GRU::GRU(int in, int out, const Options& o) : OneState(NStepCell::gru, in, out, 
 RNN::RNN(int in, int out, const Options& o)
     : OneState(cell_of(o.nonlinearity), in, out,
                {.num_layers = o.num_layers,
+                .bias = o.bias,
                 .batch_first = o.batch_first,
                 .dropout = o.dropout,
                 .bidirectional = o.bidirectional}) {}

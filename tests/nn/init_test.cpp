@@ -66,6 +66,48 @@ BOOST_AUTO_TEST_CASE(distributions) {
   BOOST_TEST(w.data().get() == data.get());  // in place
 }
 
+BOOST_AUTO_TEST_CASE(older_names) {
+  autograd::seed(5);
+  nn::Linear link(400, 100);
+  const Variable w = link.W;
+  const Array data = w.data();
+  const double glorot = std::sqrt(6.0 / 500), he = std::sqrt(3.0 / 400);
+  init::xavier_uniform(w), check_uniform(w, -glorot, glorot);
+  init::xavier_uniform(w, {.gain = 3}), check_uniform(w, -3 * glorot, 3 * glorot);
+  init::xavier_normal(w, 2), check(w, 0, 2 * std::sqrt(2.0 / 500));
+  init::xavier_normal(w, {.gain = 3}), check(w, 0, 3 * std::sqrt(2.0 / 500));
+  init::kaiming_uniform(w, 1), check_uniform(w, -he, he);
+  init::kaiming_uniform(w, {.nonlinearity = "relu"}), check_uniform(w, -std::sqrt(2.0) * he, std::sqrt(2.0) * he);
+  init::kaiming_normal(w), check(w, 0, std::sqrt(2.0 / 400));
+  init::kaiming_normal(w, {.mode = "fan_out"}), check(w, 0, std::sqrt(2.0 / 100));
+  init::uniform(w, -3, 5), check_uniform(w, -3, 5);
+  init::uniform(w, {.a = 2, .b = 3}), check_uniform(w, 2, 3);
+  init::normal(w, 4, 0.5), check(w, 4, 0.5);
+  init::normal(w, {.mean = -4, .std = 2}), check(w, -4, 2);
+  BOOST_TEST(w.data().get() == data.get());  // in place
+  const auto sum = [&w] { return autograd::to_vector<double>(autograd::sum(w.data()))[0]; };
+  init::constant(w, 0.5);
+  BOOST_TEST(sum() == 0.5 * 40000);
+  init::eye(w);
+  BOOST_TEST(sum() == 100);
+  init::orthogonal(w, 2);  // 100 orthogonal rows of length 2
+  BOOST_TEST(std::abs(autograd::to_vector<double>(autograd::sum(w.data() * w.data()))[0] - 400) < 0.1);
+  init::orthogonal(w, {.gain = 3});
+  BOOST_TEST(std::abs(autograd::to_vector<double>(autograd::sum(w.data() * w.data()))[0] - 900) < 0.1);
+  const auto zeros_of = [&w] {
+    int count = 0;
+    for (const double v : autograd::to_vector<double>(w.data())) count += v == 0;
+    return count;
+  };
+  init::sparse(w, 0.25);
+  BOOST_TEST(zeros_of() == 10000);
+  init::sparse(w, {.sparsity = 0.5, .std = 2});
+  BOOST_TEST(zeros_of() == 20000);
+  const nn::Convolution2D conv(4, 4, 3, {.groups = 2});
+  init::dirac(conv.W, 2);
+  BOOST_TEST(autograd::to_vector<double>(autograd::sum(conv.W.data()))[0] == 4);
+}
+
 // The positions of a filter count in both fans, as in PyTorch.
 BOOST_AUTO_TEST_CASE(xavier_of_convolutions) {
   autograd::seed(6);

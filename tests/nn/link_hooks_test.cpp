@@ -87,13 +87,28 @@ Variables weight_standardization(const GoldenCall& c) {
   })};
 }
 
+Variables weight_norm(const GoldenCall& c) {
+  const auto run = [&](auto layer) {
+    layer.to_dtype(c.x("x").dtype());
+    nn::utils::weight_norm(layer, {.dim = int(c.integer("dim", 0))});
+    const std::vector<nn::NamedParam> given{{"/W", c.x("W")}, {"/b", c.x("b")}, {"/W_g", c.x("g")}};
+    return Variables{nn::functional_call(layer, given, [&] { return layer(c.x("x")); })};
+  };
+  const std::string layer = c.text("layer", "");
+  if (layer == "linear") return run(nn::Linear(4, 5));
+  if (layer == "convolution") return run(nn::Convolution2D(3, 4, {2, 3}));
+  return run(nn::Deconvolution2D(3, 4, 2));
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(link_hooks)
 
 BOOST_AUTO_TEST_CASE(golden_values) {
   run_golden("torch_link_hooks",
-             {{"spectral_normalization", spectral_normalization}, {"weight_standardization", weight_standardization}},
+             {{"spectral_normalization", spectral_normalization},
+              {"weight_standardization", weight_standardization},
+              {"weight_norm", weight_norm}},
              {.once_only = {"spectral_normalization"}});
 }
 
@@ -302,6 +317,94 @@ BOOST_AUTO_TEST_CASE(vectors_change_in_training_only) {
   y2.sum().backward();
   BOOST_TEST(same_bits(u(), once));
   BOOST_TEST(same_bits(l.W.grad(), plain.W.grad()));
+}
+
+namespace {
+std::vector<double> result_of(nn::Link& l) {
+  const auto test_mode = autograd::train_mode(false);
+  return values(l(input()).data());
+}
+bool are_close(const std::vector<double>& a, const std::vector<double>& b) {
+  bool close = a.size() == b.size();
+  for (std::size_t i = 0; close && i < a.size(); ++i) close = std::abs(a[i] - b[i]) < 1e-5;
+  return close;
+}
+Strings paths(const nn::Link& l) {
+  Strings result;
+  for (const auto& [path, param] : l.namedparams()) result.push_back(path);
+  return result;
+}
+}  // namespace
+
+// The layer computes as before until W or W_g changes, and keeps its results when the normalization is removed.
+BOOST_AUTO_TEST_CASE(weight_norm_of_layers) {
+  nn::Linear plain(4, 3);
+  const std::vector<double> before = result_of(plain);
+  nn::Linear l = plain;
+  nn::Linear& same = nn::utils::weight_norm(l);
+  BOOST_TEST(&same == &l);
+  CHECK_LIST(paths(l), Strings{"/W", "/b", "/W_g"});
+  BOOST_TEST(l.param("W_g").shape() == Shape({3, 1}));
+  BOOST_TEST(are_close(result_of(l), before));
+  BOOST_CHECK_THROW(nn::utils::weight_norm(l), catena::KeyError);
+  autograd::fill(l.W.data(), 3);
+  autograd::fill(l.param("W_g").data(), 4);  // rows of 4 / sqrt(4)
+  autograd::fill(l.b.data(), 0);
+  const std::vector<double> doubled = result_of(l);
+  BOOST_TEST(doubled == (std::vector<double>{5, 5, 5, 4, 4, 4}), boost::test_tools::tolerance(1e-5)
+                                                                     << boost::test_tools::per_element());
+  nn::utils::remove_weight_norm(l);
+  CHECK_LIST(paths(l), Strings{"/W", "/b"});
+  BOOST_TEST(std::abs(values(l.W.data())[0] - 2) < 1e-6);
+  BOOST_TEST(are_close(result_of(l), doubled));
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { nn::utils::remove_weight_norm(l); }), "of \"weight\""));
+  nn::utils::weight_norm(l, "bias", 0);  // a vector: each element has a norm
+  nn::utils::parametrizations::weight_norm(l, {.name = "weight", .dim = std::nullopt});
+  BOOST_TEST(l.param("b_g").shape() == Shape({3}));
+  BOOST_TEST(l.param("W_g").shape() == Shape());
+  nn::utils::remove_weight_norm(l, "bias");
+  CHECK_LIST(paths(l), Strings{"/W", "/b", "/W_g"});
+  BOOST_TEST(has(message_of<catena::KeyError>([&] { nn::utils::weight_norm(l, {.name = "v"}); }), "v (there are"));
+  BOOST_CHECK_THROW(nn::utils::weight_norm(plain, {.dim = 2}), catena::ValueError);
+  CHECK_LIST(paths(plain), Strings{"/W", "/b"});
+}
+
+// A layer by value, in a sequence, without its input size, and copies, whose W_g are their own.
+BOOST_AUTO_TEST_CASE(weight_norm_of_temporaries) {
+  nn::Sequential net(nn::utils::weight_norm(nn::Linear(4, 3)), nn::utils::weight_norm(nn::Linear(2)));
+  BOOST_TEST(net.params().size() == 5u);
+  const Variable y = net(input());
+  CHECK_LIST(paths(net), (Strings{"/0/W", "/0/b", "/0/W_g", "/1/W", "/1/b", "/1/W_g"}));
+  y.sum().backward();
+  for (const Variable& p : net.params()) BOOST_TEST(bool(p.grad()));
+  auto l = nn::utils::weight_norm(nn::Linear(4, 3));
+  nn::Linear twin = l;
+  autograd::fill(twin.param("W_g").data(), 0);
+  BOOST_TEST(values(l.param("W_g").data())[0] > 0);
+  nn::Linear late = nn::utils::weight_norm(nn::Linear(3));
+  late.W.initialize({3, 4});
+  BOOST_TEST(late(input()).shape() == Shape({2, 3}));
+  nn::Linear wrong = nn::utils::weight_norm(nn::Linear(3), {.dim = 2});
+  BOOST_CHECK_THROW(wrong(input()), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(spectral_norm_of_layers) {
+  const Variable identity(floats({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1}, {4, 4}));
+  nn::Linear l(4, 3, {.nobias = true});
+  nn::utils::spectral_norm(l, {.n_power_iterations = 200, .eps = 1e-12});
+  BOOST_TEST(std::abs(largest_singular_value(values(l(identity).data()), 4) - 1) < 1e-4);
+  const std::vector<double> before = result_of(l);
+  nn::utils::remove_spectral_norm(l);
+  BOOST_TEST(std::abs(largest_singular_value(values(l.W.data()), 3) - 1) < 1e-4);
+  BOOST_TEST(are_close(result_of(l), before));
+  BOOST_CHECK_THROW(nn::utils::remove_spectral_norm(l), catena::ValueError);
+  nn::utils::spectral_norm(l, "weight", 1, 1e-12, 1);  // the vectors were removed: those of another axis
+  BOOST_TEST(persistent(l, "W_u").array().shape() == Shape({4, 1}));
+  BOOST_CHECK_THROW(nn::utils::spectral_norm(nn::Linear(4, 3), {.n_power_iterations = 0}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::utils::spectral_norm(nn::Linear(4, 3), {.dim = 2}), catena::ValueError);
+  auto back = nn::utils::parametrizations::spectral_norm(nn::ConvTranspose2d(3, 8, 3));
+  BOOST_TEST(persistent(back, "W_u").array().shape() == Shape({8, 1}));
+  BOOST_TEST(nn::utils::spectral_norm(nn::Linear(4, 3), {.name = "W"})(input()).shape() == Shape({2, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(times) {

@@ -1,6 +1,8 @@
 // Layers and losses under PyTorch's names, beside PyTorch.
 #include <boost/test/unit_test.hpp>
 
+#include <cmath>
+
 #include <catena/autograd/flag.h>
 #include <catena/nn/functions/probability_loss.h>
 #include <catena/nn/links.h>
@@ -47,6 +49,14 @@ Variables batch_norm(const GoldenCall& c) {
   return {y, layer(c.x("moved")), Variable(mean), Variable(var)};
 }
 
+Variables embedding_bag(const GoldenCall& c) {
+  nn::EmbeddingBagOptions o{.mode = c.text("mode", ""), .include_last_offset = c.flag("include_last_offset", false)};
+  if (c.has("padding_idx")) o.padding_idx = c.integer("padding_idx", 0);
+  nn::EmbeddingBag layer(6, 3, o);
+  layer.W.set_data(c.array("W"));
+  return {layer(c.x("ids"), c.x("offsets"), c.x("factors"))};
+}
+
 template <class Layer> Variables converted(Layer layer, const GoldenCall& c) {
   const nn::Sequential net(layer, nn::Identity());
   nn::Sequential model(net);
@@ -72,6 +82,35 @@ const test::GoldenFunctions kLayers = {
      }},
     {"batch_norm", batch_norm},
     {"layer_norm", [](const GoldenCall& c) { return converted(nn::LayerNorm(5), c); }},
+    {"layer_norm_without_bias",
+     [](const GoldenCall& c) {
+       nn::LayerNorm layer(5, {.bias = false});
+       layer.gamma.set_data(c.array("W"));
+       return Variables{layer(c.x("x"))};
+     }},
+    {"layer_norm_without_affine",
+     [](const GoldenCall& c) {
+       return converted(nn::LayerNorm(Shape{4, 5}, {.eps = 0.01, .elementwise_affine = false}), c);
+     }},
+    {"embedding_bag", embedding_bag},
+    {"adaptive_log_softmax",
+     [](const GoldenCall& c) {
+       nn::AdaptiveLogSoftmaxWithLoss layer(
+           16, 12, {3, 7}, {.div_value = c.number("div_value", 4), .head_bias = c.flag("head_bias", false)});
+       for (auto& [name, p] : layer.named_parameters()) {
+         BOOST_TEST_REQUIRE(bool(c.array(name)), name);
+         p.set_data(c.array(name));
+       }
+       const auto [output, loss] = layer(c.x("x"), c.x("t"));
+       return Variables{output, loss, layer.log_prob(c.x("x"))};
+     }},
+    {"bilinear",
+     [](const GoldenCall& c) {
+       nn::torch::Bilinear layer(4, 5, 6, {.bias = c.flag("bias", true)});
+       layer.W.set_data(c.array("W"));
+       if (layer.b) layer.b->set_data(c.array("b"));
+       return Variables{layer(c.x("x1"), c.x("x2"))};
+     }},
     {"group_norm", [](const GoldenCall& c) { return converted(nn::GroupNorm(2, 4), c); }},
     {"instance_norm", [](const GoldenCall& c) { return converted(nn::InstanceNorm2d(4), c); }},
     {"max_pool2d", [](const GoldenCall& c) { return converted(nn::MaxPool2d(2, max_options(c)), c); }},
@@ -142,6 +181,83 @@ BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {
   BOOST_TEST(kept < 850);
   const auto mode = train_mode(false);
   for (const double v : to_vector<double>(drop(x).data())) BOOST_TEST(v == 1);
+}
+
+// What PyTorch's arguments leave out is no parameter.
+BOOST_AUTO_TEST_CASE(layer_norm_options) {
+  const auto paths = [](const nn::Link& link) {
+    std::string text;
+    for (const nn::NamedParam& p : link.namedparams()) text += p.path + " ";
+    return text;
+  };
+  BOOST_TEST(paths(nn::LayerNorm(5)) == "/gamma /beta ");
+  BOOST_TEST(paths(nn::LayerNorm(5, {.bias = false})) == "/gamma ");
+  BOOST_TEST(paths(nn::LayerNorm(5, {.elementwise_affine = false})) == "");
+  BOOST_TEST(paths(nn::LayerNorm(5, 1e-6, true, false)) == "/gamma ");
+  BOOST_TEST(nn::LayerNorm(5, 1e-6).eps == 1e-6);
+  nn::LayerNorm plain(nn::LayerNormalizationLinkOptions{.elementwise_affine = false});
+  BOOST_TEST(plain(Variable(ones({2, 5}, Dtype::float64))).shape() == (Shape{2, 5}));
+  BOOST_CHECK_THROW(plain(Variable(ones({2, 4}, Dtype::float64))), catena::InvalidType);
+  nn::LayerNorm copied = plain;
+  BOOST_TEST(!copied.elementwise_affine);
+  BOOST_TEST(nn::Sequential(plain).count_params() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(bags_of_embeddings) {
+  nn::EmbeddingBag bag(5, 3, {.padding_idx = -1, .initialW = nn::initializers::Constant(2)});
+  BOOST_TEST(*bag.padding_idx == 4);
+  BOOST_TEST(to_vector<double>(nn::EmbeddingBag(5, 3, {.padding_idx = 4}).W.data())[12] == 0);
+  const Variable ids(array(std::vector<std::int64_t>{0, 4, 1, 2}, {2, 2}));
+  const Variable y = bag(ids);
+  BOOST_TEST(to_vector<double>(y.data()) == std::vector<double>(6, 2.0), boost::test_tools::per_element());
+  y.sum().backward();
+  BOOST_TEST(bool(bag.W.grad()));
+  BOOST_TEST(bag.call({ids}).shape() == (Shape{2, 3}));
+  BOOST_CHECK_THROW(nn::EmbeddingBag(5, 3, {.mode = "no"})(ids), catena::ValueError);
+  BOOST_CHECK_THROW(nn::EmbeddingBag(5, 3, {.padding_idx = 5}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(adaptive_log_softmax) {
+  nn::AdaptiveLogSoftmaxWithLoss layer(8, 12, {3, 7}, 2.0, true);
+  BOOST_TEST(layer.head.W.shape() == (Shape{5, 8}));
+  BOOST_TEST(layer.params().size() == 6u);
+  const auto labels = [](std::vector<std::int64_t> t) {
+    const auto n = std::int64_t(t.size());
+    return Variable(array(t, {n}));
+  };
+  const Variable x(ones({2, 8}, Dtype::float32));
+  const std::vector<double> log_prob = to_vector<double>(layer.log_prob(x).data());
+  double sum = 0;
+  std::int64_t best = 0;
+  for (std::size_t k = 0; k < 12; ++k) {
+    sum += std::exp(log_prob[k]);
+    if (log_prob[k] > log_prob[std::size_t(best)]) best = std::int64_t(k);
+  }
+  BOOST_TEST(std::abs(sum - 1) < 1e-5);
+  BOOST_TEST(to_vector<std::int64_t>(layer.predict(x).data()) == (std::vector<std::int64_t>{best, best}),
+             boost::test_tools::per_element());
+  // One example, without the axis of examples.
+  const auto [one, mean] = layer(Variable(ones({8}, Dtype::float32)), Variable(reshape(labels({9}).data(), {})));
+  BOOST_TEST(one.shape() == Shape());
+  BOOST_TEST(std::abs(to_vector<double>(mean.data())[0] + log_prob[9]) < 1e-5);
+  BOOST_CHECK_THROW(layer(x, labels({1, 12})), catena::ValueError);
+  BOOST_CHECK_THROW(layer(x, labels({-1, 1})), catena::ValueError);
+  BOOST_CHECK_THROW(layer(x, labels({1})), catena::ValueError);
+  for (const std::vector<std::int64_t>& cutoffs : {std::vector<std::int64_t>{}, {0, 3}, {3, 3}, {5, 3}, {3, 12}, {-1}})
+    BOOST_CHECK_THROW(nn::AdaptiveLogSoftmaxWithLoss(8, 12, cutoffs), catena::ValueError);
+  BOOST_CHECK_THROW(nn::AdaptiveLogSoftmaxWithLoss(8, 12, {3, 7}, {.div_value = 10}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(bilinear_layer) {
+  nn::torch::Bilinear layer(4, 5, 6);
+  BOOST_TEST(layer.W.shape() == (Shape{6, 4, 5}));
+  for (const double w : to_vector<double>(layer.W.data())) BOOST_TEST(std::abs(w) <= 0.5);
+  const auto x = [](const Shape& shape) { return Variable(ones(shape, Dtype::float32)); };
+  BOOST_TEST(layer(x({0, 4}), x({0, 5})).shape() == (Shape{0, 6}));
+  BOOST_CHECK_THROW(layer(x({2, 4}), x({3, 5})), catena::InvalidType);
+  BOOST_CHECK_THROW(layer(x({2, 5}), x({2, 5})), catena::InvalidType);
+  BOOST_CHECK_THROW(layer(x({2, 4}), x({5})), catena::InvalidType);
+  BOOST_TEST(!nn::torch::Bilinear(4, 5, 6, false).b);
 }
 
 // A copy is deep, also of a class that has no members of its own.

@@ -17,6 +17,7 @@ namespace {
 
 nn::RecurrentOptions options_of(const GoldenCall& c) {
   return {.num_layers = int(c.integer("num_layers", 1)),
+          .bias = c.flag("bias", true),
           .batch_first = c.flag("batch_first", false),
           .bidirectional = c.flag("bidirectional", false)};
 }
@@ -48,6 +49,17 @@ BOOST_AUTO_TEST_CASE(golden_values_of_pytorch) {
                                                 const auto [y, h] = gru(c.x("x"), c.x("h"));
                                                 return Variables{y, h};
                                               }}});
+}
+
+BOOST_AUTO_TEST_CASE(without_biases) {
+  nn::RNN rnn(3, 4, {.num_layers = 2, .bias = false, .bidirectional = true});
+  for (const auto& [path, p] : rnn.namedparams()) BOOST_TEST(path.find("b") == std::string::npos, path);
+  BOOST_TEST(rnn.params().size() == 8u);
+  const auto [y, h] = rnn(Variable(zeros({5, 2, 3}, Dtype::float32)));
+  BOOST_TEST(y.shape() == (Shape{5, 2, 8}));
+  BOOST_TEST(to_vector<double>(y.data()) == std::vector<double>(80, 0.0), boost::test_tools::per_element());
+  rnn.to_dtype(Dtype::float64);
+  BOOST_TEST((rnn(Variable(zeros({5, 2, 3}, Dtype::float64))).state.dtype() == Dtype::float64));
 }
 
 // The states of one call continue in the next one.

@@ -48,6 +48,12 @@ def normalizations(writer):
             return y, tested, layer.running_mean, layer.running_var
         writer.add('batch_norm', run, {'x': spread(size), 'moved': spread(size, 0, 3, 1)}, options, constants=('moved',))
     writer.add('layer_norm', lambda x: torch.nn.LayerNorm(5).double()(x), {'x': spread((3, 4, 5))})
+    def without_bias(x, W):
+        layer = torch.nn.LayerNorm(5, bias=False)
+        return torch.func.functional_call(layer, {'weight': W}, (x,))
+    writer.add('layer_norm_without_bias', without_bias, {'x': spread((3, 4, 5)), 'W': spread((5,), seed=1)}, constants=('W',))
+    writer.add('layer_norm_without_affine', lambda x: torch.nn.LayerNorm((4, 5), 0.01, elementwise_affine=False)(x),
+               {'x': spread((3, 4, 5))})
     writer.add('group_norm', lambda x: torch.nn.GroupNorm(2, 4).double()(x), {'x': spread((3, 4, 5))})
     writer.add('instance_norm', lambda x: torch.nn.InstanceNorm2d(4)(x), {'x': spread((3, 4, 5, 2))})
 
@@ -79,7 +85,58 @@ def losses(writer):
                {'x': spread((5, 3)), 't': np.array([0, 2, 1, 1, 2])}, dict(ignore_index=1))
 
 
+def embeddings(writer):
+    for mode in ('mean', 'sum', 'max'):
+        def run(W, ids, offsets=None, factors=None, mode=mode, **options):
+            layer = torch.nn.EmbeddingBag(6, 3, mode=mode, **options)
+            return torch.func.functional_call(layer, {'weight': W}, (ids, offsets, factors))
+        W, ids, offsets = spread((6, 3)), np.array([0, 2, 5, 2, 1, 1]), np.array([0, 2, 2, 6])
+        writer.add('embedding_bag', run, dict(W=W, ids=ids.reshape(2, 3)), dict(mode=mode, padding_idx=-4), constants=('W',))
+        writer.add('embedding_bag', run, dict(W=W, ids=ids, offsets=offsets), dict(mode=mode, include_last_offset=True),
+                   constants=('W',))
+        if mode == 'sum':
+            writer.add('embedding_bag', run, dict(W=W, ids=ids, offsets=offsets[:2], factors=spread((6,), seed=1)),
+                       dict(mode=mode), constants=('W', 'factors'))
+
+
+def bilinear(writer):
+    for lead in ((2,), (2, 3), ()):
+        for bias in (True, False):
+            inputs = dict(x1=spread(lead + (4,)), x2=spread(lead + (5,), seed=1), W=spread((6, 4, 5), seed=2))
+            if bias:
+                inputs['b'] = spread((6,), seed=3)
+
+            def run(x1, x2, W, b=None, bias=bias):
+                return F.bilinear(x1, x2, W, b)
+            writer.add('bilinear', run, inputs, dict(bias=bias), constants=('W', 'b'))
+
+
+def adaptive_softmax(writer):
+    for options in (dict(), dict(div_value=2., head_bias=True)):
+        layer = torch.nn.AdaptiveLogSoftmaxWithLoss(16, 12, [3, 7], **options).double()
+        weights = {k: spread(tuple(v.shape), -1, 1, i) for i, (k, v) in enumerate(layer.state_dict().items())}
+        for target in ([0, 11, 4, 2, 7, 3], [1, 0, 2, 2, 1, 0], [8, 3, 4, 5, 10, 11]):
+            def run(x, t, *parameters, layer=layer, names=tuple(weights), **_):
+                given = dict(zip(names, parameters))
+                output, loss = torch.func.functional_call(layer, given, (x, t))
+
+                class LogProb(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.inner = layer
+
+                    def forward(self, x):
+                        return self.inner.log_prob(x)
+                log_prob = torch.func.functional_call(LogProb(), {'inner.' + k: v for k, v in given.items()}, (x,))
+                return output, loss, log_prob
+            writer.add('adaptive_log_softmax', run, dict(x=spread((6, 16)), t=np.array(target), **weights), options,
+                       constants=tuple(weights))
+
+
 def cases(writer):
+    adaptive_softmax(writer)
+    embeddings(writer)
+    bilinear(writer)
     convolutions(writer)
     normalizations(writer)
     without_parameters(writer)

@@ -1,4 +1,5 @@
-"""Spectral normalization of weights by PyTorch's parametrization, and standardization by its formula."""
+"""Spectral normalization of weights by PyTorch's parametrization, and standardization by its formula, and PyTorch's normalization."""
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch.nn.utils.parametrizations import _SpectralNorm
@@ -48,3 +49,9 @@ def cases(writer):
             def run(x, W, b, layer, eps):
                 return function(x, standardized(W, eps, dim), b)
             writer.add('weight_standardization', run, {k: inputs[k] for k in 'xWb'}, dict(layer=layer, eps=eps))
+        for axis in (0, 1, -1):
+            def run(x, W, b, g, layer, dim):
+                return function(x, torch._weight_norm(W, g, dim), b)
+            shape = () if axis < 0 else tuple(n if k == axis else 1 for k, n in enumerate(w_shape))
+            writer.add('weight_norm', run, dict({k: inputs[k] for k in 'xWb'}, g=np.asarray(spread(shape, seed=5))),
+                       dict(layer=layer, dim=axis))
