@@ -198,11 +198,11 @@ BOOST_AUTO_TEST_CASE(values_of_torch_with_vectors) {
 }
 
 BOOST_AUTO_TEST_CASE(moments_of_rejected_samples) {
-  check_moments(D::Gamma(of({0.5f, 3}), of({2, 0.5f}), 20000);
-  check_moments(D::Beta(of({0.5f, 3}), of({2, 1.5f}), 20000);
-  check_moments(D::Poisson(of({0.5f, 300}), 10000);
-  check_moments(D::Poisson(of({9.5f, 10}), 10000);
-  check_moments(D::Dirichlet(of({0.5f, 2}), 20000);
+  check_moments(D::Gamma(of({0.5f, 3}), of({2, 0.5f})), 20000);
+  check_moments(D::Beta(of({0.5f, 3}), of({2, 1.5f})), 20000);
+  check_moments(D::Poisson(of({0.5f, 300})), 10000);
+  check_moments(D::Poisson(of({9.5f, 10})), 10000);
+  check_moments(D::Dirichlet(of({0.5f, 2})), 20000);
   check_moments(D::MultivariateNormal(of({0.5f, -1}), Variable(floats({2, 0.5f, 0.5f, 1}, {2, 2}))));
   for (const double x : autograd::to_vector<double>(D::Poisson(of({-1, 20})).sample({2}).data()))
     BOOST_TEST((std::isnan(x) || x == std::floor(x)));
