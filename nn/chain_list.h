@@ -26,6 +26,7 @@ class CATENA_EXPORT ChainList : public Link {
     name_last();
     return static_cast<std::decay_t<L>&>(links_.back().get());
   }
+  template <class L> void append(L&& link) { add_link(std::forward<L>(link)); }
   std::size_t size() const noexcept { return links_.size(); }
   Link& operator[](std::int64_t i) const;  // negative: from the end; IndexError
   // Returns the children that a slice selects: for (nn::Link* child : list[Slice(1, {})]) ...

@@ -9,6 +9,8 @@
 #include <catena/nn/checkpoint.h>
 #include <catena/nn/clipping.h>
 #include <catena/nn/distributions/distributions.h>
+#include <catena/nn/distributions/gamma.h>
+#include <catena/nn/distributions/multivariate_normal.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/init.h>

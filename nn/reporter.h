@@ -82,6 +82,10 @@ class CATENA_EXPORT Reporter {
     add_observer(name, static_cast<const void*>(observer));
   }
   void add_observer(const std::string& name, const Link& observer) { add_observer(name, &observer); }
+  // Several, such as link.namedlinks(): each is registered as `prefix` + its name.
+  template <class Observers> void add_observers(const std::string& prefix, Observers&& observers) {
+    for (auto&& [name, observer] : observers) add_observer(prefix + std::string(name), observer);
+  }
   // Registers the root as `prefix` and its descendants as prefix + path.
   void add_link(const std::string& prefix, Link& root);
   // Reports under the observer's prefix; a null observer has none. KeyError for an unregistered observer.
@@ -99,6 +103,8 @@ class CATENA_EXPORT Reporter {
   void report(const Values& values, const Observer* observer = nullptr) {
     for (const auto& [key, value] : values) report(std::string(key), Observed(value), observer);
   }
+  void report(std::initializer_list<Observation::Entry> values, const Link& observer) { report(values, &observer); }
+  void report(const std::string& key, const Observed& value, const Link& observer) { report(key, value, &observer); }
   Observation& observation() noexcept { return *current_; }
 
   // Makes this the thread's current reporter, with `observation` as target, until the end of the scope.
@@ -165,6 +171,9 @@ void report(const Values& values, const Observer* observer = nullptr) {
   if (Reporter* const reporter = find_current_reporter()) reporter->report(values, observer);
 }
 inline void report(std::initializer_list<Observation::Entry> v, const Link& observer) { report(v, &observer); }
+inline void report(const std::string& key, const Observed& value, const Link& observer) {
+  report(key, value, &observer);
+}
 // Redirects the reports of the thread's current reporter to another observation until the end of the scope.
 // RuntimeError without a reporter.
 [[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {
@@ -236,3 +245,11 @@ class CATENA_EXPORT DictSummary {
 };
 
 }  // namespace nn
+
+// Chainer's module.
+namespace nn::reporter {
+
+using nn::DictSummary, nn::get_current_reporter, nn::Observation, nn::report, nn::report_scope, nn::Reporter,
+    nn::Summary;
+
+}  // namespace nn::reporter

@@ -17,6 +17,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/index_key.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/training/fields.h>
 #include <catena/training/held.h>
@@ -139,6 +140,9 @@ class CATENA_EXPORT Dataset {
   Examples operator[](std::initializer_list<catena::Integer> indices) const;
   Examples operator[](const std::vector<std::int64_t>& indices) const;
   Examples operator[](const Array& indices) const;
+  template <std::same_as<catena::Slice> S> Examples operator[](const S& range) const {  // d[nd::Slice(0, 3)]
+    return slice(range.start, range.stop, range.step.value_or(1));
+  }
   Examples slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step = 1) const;
 
  private:
@@ -326,12 +330,20 @@ DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size, co
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n,
                                                              std::optional<std::uint64_t> seed = {});
+template <std::same_as<SplitOptions> S = SplitOptions>
+std::vector<DatasetPtr> split_dataset_n_random(AnyDataset dataset, int n, const S& options) {
+  return split_dataset_n_random(std::move(dataset), n, std::optional<std::uint64_t>(options));
+}
 // Returns n_fold (train, test) pairs. The test set of fold i has the positions size * i / n_fold to size * (i + 1) /
 // n_fold of the order; the last fold is the first in the result.
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets(AnyDataset dataset, int n_fold,
                                                                      std::vector<std::int64_t> order = {});
 CATENA_EXPORT std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset, int n_fold,
                                                                             std::optional<std::uint64_t> seed = {});
+template <std::same_as<SplitOptions> S = SplitOptions>
+std::vector<DatasetPair> get_cross_validation_datasets_random(AnyDataset dataset, int n_fold, const S& options) {
+  return get_cross_validation_datasets_random(std::move(dataset), n_fold, std::optional<std::uint64_t>(options));
+}
 // Returns a random permutation of 0..n-1 (Fisher-Yates).
 CATENA_EXPORT std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g);
 // Returns numpy.random.RandomState(seed).permutation(n), with the Mersenne Twister MT19937.

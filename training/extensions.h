@@ -7,6 +7,7 @@
 #include <catena/training/extensions/evaluator.h>
 #include <catena/training/extensions/exponential_shift.h>
 #include <catena/training/extensions/fail_on_non_number.h>
+#include <catena/training/extensions/formula_shifts.h>
 #include <catena/training/extensions/interval_logs.h>
 #include <catena/training/extensions/linear_shift.h>
 #include <catena/training/extensions/log_report.h>
@@ -28,11 +29,12 @@
 namespace training::extensions {
 
 using training::dump_graph, training::DumpGraph, training::Evaluator, training::ExponentialShift,
-    training::FailOnNonNumber, training::JsonLinesLog, training::LinearShift, training::LogReport,
-    training::MicroAverage, training::observe_lr, training::observe_value, training::ObserveValue,
-    training::ParameterStatistics, training::PlateauShift, training::PlotReport, training::PrintReport,
-    training::ProfileReport, training::ProgressBar, training::ScheduleShift, training::Snapshot, training::snapshot,
-    training::snapshot_object, training::SnapshotObject, training::StopOnSignal, training::TensorBoardLog,
-    training::TraceReport, training::VariableStatisticsPlot, training::WeightAverage;
+    training::FailOnNonNumber, training::InverseShift, training::JsonLinesLog, training::LinearShift,
+    training::LogReport, training::MicroAverage, training::MultistepShift, training::observe_lr,
+    training::observe_value, training::ObserveValue, training::ParameterStatistics, training::PlateauShift,
+    training::PlotReport, training::PolynomialShift, training::PrintReport, training::ProfileReport,
+    training::ProgressBar, training::ScheduleShift, training::Snapshot, training::snapshot, training::snapshot_object,
+    training::SnapshotObject, training::StepShift, training::StopOnSignal, training::TensorBoardLog,
+    training::TraceReport, training::VariableStatisticsPlot, training::WarmupShift, training::WeightAverage;
 
 }  // namespace training::extensions

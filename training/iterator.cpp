@@ -13,6 +13,16 @@ std::int64_t Batch::size() const {
   return stacked->values.empty() ? 0 : stacked->values[0].shape(0);
 }
 
+Example Batch::operator[](std::int64_t i) const {
+  const std::int64_t n = size(), at = i < 0 ? i + n : i;
+  catena::check<catena::IndexError>(at >= 0 && at < n, "Batch", "index ", i, " is out of range for ", n, " examples");
+  if (!stacked) return examples[std::size_t(at)];
+  Example one;
+  one.names = stacked->names;
+  for (const Array& a : stacked->values) one.values.push_back(ArrayDataset(a)[at].values[0]);
+  return one;
+}
+
 Iterator::~Iterator() = default;
 std::int64_t Iterator::batch_size() const {
   catena::fail<catena::NotImplementedError>("Iterator.batch_size", "this iterator does not say how many examples a ",

@@ -32,6 +32,26 @@ struct CATENA_EXPORT Batch {
   std::optional<Example> stacked;
   std::vector<std::int64_t> indices = {};  // indices of the examples in the dataset, for messages; may be empty
   std::int64_t size() const;               // number of examples
+  // An example by its position, from the end if it is negative; of a stacked batch its arrays are views. IndexError.
+  //   for (const auto& [x, t] : batch) ...
+  Example operator[](std::int64_t i) const;
+
+  class Position {
+   public:
+    Position(const Batch* of, std::int64_t at) noexcept : of_(of), at_(at) {}
+    Example operator*() const { return (*of_)[at_]; }
+    Position& operator++() noexcept {
+      ++at_;
+      return *this;
+    }
+    friend bool operator==(const Position&, const Position&) = default;
+
+   private:
+    const Batch* of_;
+    std::int64_t at_;
+  };
+  Position begin() const noexcept { return {this, 0}; }
+  Position end() const { return {this, size()}; }
 };
 
 // Returns the arrays of a batch: those which the dataset stacked, or concat_examples(batch.examples, device, padding).
@@ -39,6 +59,15 @@ template <std::same_as<Batch> B>
 Example concat_examples(const B& batch, DeviceId device = {}, const Padding& padding = {}) {
   return batch.stacked ? to_device(device, *batch.stacked)
                        : concat_examples(batch.examples, device, padding, batch.indices);
+}
+// The same with the arguments by name: concat_examples(batch, {.device = 0, .padding = -1}).
+struct ConcatOptions {
+  DeviceId device = {};
+  Padding padding = {};
+};
+template <std::same_as<Batch> B, std::same_as<ConcatOptions> O = ConcatOptions>
+Example concat_examples(const B& batch, const O& options) {
+  return concat_examples(batch, options.device, options.padding);
 }
 
 namespace internal {
@@ -126,6 +155,17 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
       : SerialIterator(std::move(dataset), batch_size, Options{}) {}
+  // With the batch size by name: SerialIterator(data, {.batch_size = 32, .repeat = false}).
+  struct NamedOptions {
+    std::int64_t batch_size = 0;
+    bool repeat = true;
+    std::optional<bool> shuffle = {};
+    std::optional<std::uint64_t> seed = {};
+    std::optional<AnyOrderSampler> order_sampler = {};
+  };
+  template <std::same_as<NamedOptions> O = NamedOptions>
+  SerialIterator(Held<const Dataset> dataset, const O& o)
+      : SerialIterator(std::move(dataset), o.batch_size, Options{o.repeat, o.shuffle, o.seed, o.order_sampler}) {}
   // repeat and shuffle by position, as in Chainer.
   template <std::same_as<bool> Bool>
   SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Bool repeat, Bool shuffle = true)

@@ -1,6 +1,7 @@
 // Optimizer hooks. They change gradients before the update, each in one fused pass and without reading device values.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 
@@ -10,11 +11,29 @@
 
 namespace training {
 
+// The arguments of hooks by name: WeightDecay({.rate = 1e-4}).
+struct RateOptions {
+  double rate = 0;
+};
+struct ThresholdOptions {
+  double threshold = 0;
+};
+struct BoundsOptions {
+  double lower_bound = 0, upper_bound = 0;
+};
+struct NoiseOptions {
+  double eta = 0;
+};
+struct LarsOptions {
+  double threshold = 1e-2, weight_decay = 0, eps = 1e-9;
+};
+
 // g <- g + rate p, for every parameter, biases included.
 struct CATENA_EXPORT WeightDecay {
   std::string name = "WeightDecay";
   double rate;
   explicit WeightDecay(double rate_) : rate(rate_) {}
+  template <std::same_as<RateOptions> O = RateOptions> explicit WeightDecay(const O& o) : WeightDecay(o.rate) {}
   void operator()(Optimizer& optimizer) const;
 };
 
@@ -23,6 +42,7 @@ struct CATENA_EXPORT Lasso {
   std::string name = "Lasso";
   double rate;
   explicit Lasso(double rate_) : rate(rate_) {}
+  template <std::same_as<RateOptions> O = RateOptions> explicit Lasso(const O& o) : Lasso(o.rate) {}
   void operator()(Optimizer& optimizer) const;
 };
 
@@ -32,6 +52,8 @@ struct CATENA_EXPORT GradientClipping {
   std::string name = "GradientClipping";
   double threshold;
   explicit GradientClipping(double threshold_);
+  template <std::same_as<ThresholdOptions> O = ThresholdOptions>
+  explicit GradientClipping(const O& o) : GradientClipping(o.threshold) {}
   void operator()(Optimizer& optimizer) const;
 };
 
@@ -40,6 +62,8 @@ struct CATENA_EXPORT GradientHardClipping {
   std::string name = "GradientHardClipping";
   double lower_bound, upper_bound;
   GradientHardClipping(double lower, double upper);
+  template <std::same_as<BoundsOptions> O = BoundsOptions>
+  explicit GradientHardClipping(const O& o) : GradientHardClipping(o.lower_bound, o.upper_bound) {}
   void operator()(Optimizer& optimizer) const;
 };
 
@@ -61,6 +85,7 @@ struct CATENA_EXPORT GradientNoise {
   double eta;
   NoiseFunction noise_func;
   explicit GradientNoise(double eta_, NoiseFunction noise_func_ = exponential_decay_noise);
+  template <std::same_as<NoiseOptions> O = NoiseOptions> explicit GradientNoise(const O& o) : GradientNoise(o.eta) {}
   void operator()(Optimizer& optimizer) const;
 };
 
@@ -71,6 +96,8 @@ struct CATENA_EXPORT GradientLARS {
   std::string name = "GradientLARS";
   double threshold, weight_decay, eps;
   explicit GradientLARS(double threshold_ = 1e-2, double weight_decay_ = 0, double eps_ = 1e-9);
+  template <std::same_as<LarsOptions> O = LarsOptions>
+  explicit GradientLARS(const O& o) : GradientLARS(o.threshold, o.weight_decay, o.eps) {}
   void operator()(Optimizer& optimizer) const;
 };
 

@@ -22,7 +22,8 @@
 
 namespace training {
 
-using nn::DictSummary, nn::Observation, nn::report, nn::Reporter;
+using nn::DictSummary, nn::get_current_reporter, nn::Observation, nn::report, nn::report_scope, nn::Reporter,
+    nn::Summary;
 
 class CATENA_EXPORT Trainer {
  public:

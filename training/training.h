@@ -41,6 +41,21 @@ namespace training {
 namespace iterators {
 using namespace training;
 }
+namespace dataset {  // dataset::concat_examples, dataset::DatasetMixin
+using namespace training;
+}
+namespace convert {
+using training::concat_examples;
+}
+namespace extension {  // extension::Extension, extension::PRIORITY_WRITER
+using namespace training;
+}
+namespace trigger {
+using namespace training::triggers;
+}
+namespace optimizer {  // optimizer::WeightDecay, where the hooks were in the first versions of Chainer
+using namespace training;
+}
 namespace optimizers {
 using namespace training;
 }

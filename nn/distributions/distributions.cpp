@@ -12,6 +12,7 @@
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/distributions/parameters.h>
 #include <catena/nn/functions/activation.h>
 
 namespace nn::distributions {
@@ -19,40 +20,10 @@ namespace nn::distributions {
 using catena::check;
 using catena::NotImplementedError;
 using catena::ValueError;
+using namespace internal;
 namespace kernels = catena::kernels;
 
 namespace {
-
-constexpr double kLogSqrt2Pi = 0.91893853320467274178;
-constexpr double kEps = 0x1p-23;  // the distance from 1 to the next number of float32
-
-Variable in_dtype(const Variable& v, autograd::Dtype dtype) { return v.dtype() == dtype ? v : v.astype(dtype); }
-Variable in_dtype(const Parameter& p, const Variable& like) { return in_dtype(p.value(), like.dtype()); }
-// The first parameter in the dtype of both: that of the one with axes, or of the first one; integers become float32.
-Variable first_of(const Parameter& a, const Parameter& b) {
-  const Variable &x = a.value(), &y = b.value();
-  const autograd::Dtype dtype = x.ndim() == 0 && y.ndim() > 0 ? y.dtype() : x.dtype();
-  return in_dtype(x, catena::is_floating(dtype) ? dtype : autograd::Dtype::float32);
-}
-Variable second_of(const Parameter& a, const Parameter& b) { return in_dtype(b.value(), first_of(a, b).dtype()); }
-Variable floating(const Variable& v) {
-  return catena::is_floating(v.dtype()) ? v : in_dtype(v, autograd::Dtype::float32);
-}
-
-// The common shape of two parameters.
-Shape broadcast(const Variable& a, const Variable& b) { return (a.data() + b.data()).shape(); }
-
-Shape extended(const Shape& shape, const Shape& batch) {
-  Shape all = shape;
-  for (int k = 0; k < batch.size(); ++k) all.push_back(batch[k]);
-  return all;
-}
-// Even numbers in (0, 1), of the dtype and device of a parameter.
-Array uniform(const Shape& shape, const Variable& like) {
-  const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
-  return autograd::apply(kernels::maximum, {u, std::numeric_limits<float>::min()});
-}
-Variable without_graph(const Variable& v) { return Variable(v.data(), {.requires_grad = false}); }
 
 // The values that an option gives: the first one, or the second one by `convert`.
 template <class Convert> Variable one_of(const char* name, const ProbsOptions& o, Convert convert) {
@@ -60,7 +31,6 @@ template <class Convert> Variable one_of(const char* name, const ProbsOptions& o
   return o.logits ? floating(o.logits->value()) : convert(floating(o.probs->value()));
 }
 Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 - kEps); }
-Variable last_sum(const Variable& x) { return autograd::sum(x, x.ndim() - 1); }
 
 }  // namespace
 

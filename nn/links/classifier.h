@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <type_traits>
 #include <typeinfo>
@@ -34,13 +35,37 @@ class LabelKey {
   std::string name_;
 };
 
+namespace internal {
+template <class O> auto with_default(Variable (*f)(const Variable&, const Variable&, O)) {
+  return [f](const Variable& y, const Variable& t) { return f(y, t, std::remove_cvref_t<O>{}); };
+}
+}  // namespace internal
+
+// A function of predictions and labels. The functions of nn that take options, such as softmax_cross_entropy, hinge,
+// accuracy and r2_score, are called with their defaults.
+class ClassifierFunction : public catena::Function<Variable(const Variable& y, const Variable& t)> {
+ public:
+  ClassifierFunction() noexcept = default;
+  template <class F>
+  requires(!std::is_base_of_v<ClassifierFunction, std::decay_t<F>> && std::is_constructible_v<Function, F>)
+      ClassifierFunction(F&& f)
+      : Function(std::forward<F>(f)) {}
+  // One type of options for each name of several functions, of which a template cannot choose one.
+  ClassifierFunction(Variable (*f)(const Variable&, const Variable&, const SoftmaxCrossEntropyOptions&))
+      : Function(internal::with_default(f)) {}
+  ClassifierFunction(Variable (*f)(const Variable&, const Variable&, const SigmoidCrossEntropyOptions&))
+      : Function(internal::with_default(f)) {}
+  ClassifierFunction(Variable (*f)(const Variable&, const Variable&, const HingeOptions&))
+      : Function(internal::with_default(f)) {}
+  ClassifierFunction(Variable (*f)(const Variable&, const Variable&, const R2Options&))
+      : Function(internal::with_default(f)) {}
+  ClassifierFunction(Variable (*f)(const Variable&, const Variable&, std::optional<int>))
+      : Function(internal::with_default(f)) {}
+};
+
 struct ClassifierOptions {
-  catena::Function<Variable(const Variable& y, const Variable& t)> lossfun = [](const Variable& y, const Variable& t) {
-    return softmax_cross_entropy(y, t);
-  };
-  catena::Function<Variable(const Variable& y, const Variable& t)> accfun = [](const Variable& y, const Variable& t) {
-    return accuracy(y, t);
-  };
+  ClassifierFunction lossfun = [](const Variable& y, const Variable& t) { return softmax_cross_entropy(y, t); };
+  ClassifierFunction accfun = [](const Variable& y, const Variable& t) { return accuracy(y, t); };
   bool compute_accuracy = true;
   LabelKey label_key = -1;
 };
@@ -85,6 +110,14 @@ template <class Predictor> class Classifier : public Chain {
   } catch (...) {
     catena::rethrow_standard("Classifier");
   }
+  // The functions by position, as in Chainer: Classifier(MLP(10), mean_squared_error).
+  template <class Loss = ClassifierFunction>
+  requires(std::is_convertible_v<Loss, ClassifierFunction>) Classifier(Predictor&& owned, Loss lossfun)
+      : Classifier(std::move(owned), Options{.lossfun = std::move(lossfun)}) {}
+  template <class Loss = ClassifierFunction, class Accuracy = ClassifierFunction>
+  requires(std::is_convertible_v<Loss, ClassifierFunction>&& std::is_convertible_v<Accuracy, ClassifierFunction>)
+      Classifier(Predictor&& owned, Loss lossfun, Accuracy accfun)
+      : Classifier(std::move(owned), Options{.lossfun = std::move(lossfun), .accfun = std::move(accfun)}) {}
   // Deleted, because a copy would be trained instead of the passed object: write nn::copy(predictor) or
   // std::ref(predictor).
   explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;

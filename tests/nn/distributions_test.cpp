@@ -6,6 +6,8 @@
 
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/nn/distributions/gamma.h>
+#include <catena/nn/distributions/multivariate_normal.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -23,17 +25,16 @@ void check_near(const Variable& found, const Doubles& expected, double tolerance
                i << ": " << values[i] << ", not " << expected[i]);
 }
 // The mean and the variance of many samples of a distribution of two elements.
-void check_moments(const D::Distribution& d) {
+void check_moments(const D::Distribution& d, int samples = 40000) {
   autograd::seed(3);
-  constexpr int kSamples = 40000;
-  const Doubles x = autograd::to_vector<double>(d.sample({kSamples}).data());
+  const Doubles x = autograd::to_vector<double>(d.sample({samples}).data());
   const Doubles mean = autograd::to_vector<double>(d.mean().data());
   const Doubles variance = autograd::to_vector<double>(d.variance().data());
   for (std::size_t k = 0; k < 2; ++k) {
     double sum = 0, squares = 0;
     for (std::size_t i = k; i < x.size(); i += 2) sum += x[i], squares += (x[i] - mean[k]) * (x[i] - mean[k]);
-    BOOST_TEST(std::abs(sum / kSamples - mean[k]) < 6 * std::sqrt(variance[k] / kSamples));
-    BOOST_TEST(std::abs(squares / kSamples / variance[k] - 1) < 0.1);
+    BOOST_TEST(std::abs(sum / samples - mean[k]) < 6 * std::sqrt(variance[k] / samples));
+    BOOST_TEST(std::abs(squares / samples / variance[k] - 1) < 0.1);
   }
 }
 
@@ -127,6 +128,109 @@ BOOST_AUTO_TEST_CASE(independent_axes_and_refusals) {
   BOOST_CHECK_THROW(D::Bernoulli(0.5).rsample(), catena::NotImplementedError);
   BOOST_CHECK_THROW(D::Bernoulli(0.5).cdf(0.5), catena::NotImplementedError);
   check_near(D::Normal(0, 2).log_prob(of({1, 2})), {-1.7370857, -2.1120857});
+}
+
+BOOST_AUTO_TEST_CASE(values_of_torch_with_gamma_functions) {
+  const D::Gamma gamma(of({0.5f, 3}), of({2, 0.5f})), plain({.concentration = 1, .rate = of({1, 2})});
+  check_near(gamma.log_prob(of({0.25f, 4})), {-0.0326442, -2.0});
+  check_near(gamma.entropy(), {-0.6025373, 2.5407257});
+  check_near(gamma.mean(), {0.25, 6});
+  check_near(gamma.variance(), {0.125, 12});
+  check_near(D::kl_divergence(gamma, plain), {0.8525373, 8.7661271}, 1e-5);
+  const D::Beta beta(of({0.5f, 3}), of({2, 1.5f})), other({.concentration1 = of({1, 2}), .concentration0 = of({1, 2})});
+  check_near(beta.log_prob(of({0.25f, 0.75f})), {0.117783, 0.6128603});
+  check_near(beta.entropy(), {-0.765279, -0.273008});
+  check_near(beta.mean(), {0.2, 2.0 / 3});
+  check_near(beta.variance(), {0.0457143, 0.040404});
+  check_near(D::kl_divergence(beta, other), {0.765279, 0.299716});
+  const D::Dirichlet dirichlet(Variable(floats({0.5f, 1, 2, 3, 2, 1}, {2, 3})));
+  const D::Dirichlet flat(Variable(floats({1, 1, 1}, {3})));
+  const Variable p(floats({0.25f, 0.25f, 0.5f, 0.5f, 0.375f, 0.125f}, {2, 3}));
+  check_near(dirichlet.log_prob(p), {0.6286087, 1.727221});
+  check_near(dirichlet.entropy(), {-1.4815697, -1.2443446});
+  check_near(dirichlet.mean(), {1.0 / 7, 2.0 / 7, 4.0 / 7, 0.5, 1.0 / 3, 1.0 / 6});
+  check_near(dirichlet.variance(), {0.0272109, 0.0453515, 0.0544218, 0.0357143, 0.031746, 0.0198413});
+  check_near(D::kl_divergence(dirichlet, flat), {0.7884225, 0.5511974});
+  BOOST_TEST(dirichlet.batch_shape() == (Shape{2}));
+  BOOST_TEST(dirichlet.event_shape() == (Shape{3}));
+  BOOST_TEST(dirichlet.log_prob(dirichlet.sample({4})).shape() == (Shape{4, 2}));
+  const D::Poisson poisson(of({0.5f, 4})), twice({.rate = of({1, 2})});
+  check_near(poisson.log_prob(of({2, 3})), {-2.5794415, -1.6328764});
+  check_near(poisson.mean(), {0.5, 4});
+  check_near(D::kl_divergence(poisson, twice), {0.1534264, 0.7725887});
+  BOOST_CHECK_THROW(poisson.entropy(), catena::NotImplementedError);
+  BOOST_CHECK_THROW(gamma.rsample(), catena::NotImplementedError);
+  BOOST_CHECK_THROW(D::Dirichlet(0.5), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(values_of_torch_with_vectors) {
+  const Variable loc = of({0.5f, -1}), x(floats({1, -0.25f, 0, 0}, {2, 2}));
+  const Variable covariance(floats({2, 0.5f, 0.5f, 1}, {2, 2}));
+  const Variable precision(floats({0.5714286f, -0.2857143f, -0.2857143f, 1.1428571f}, {2, 2}));
+  const Variable factor(floats({1.4142136f, 0, 0.3535534f, 0.9354143f}, {2, 2}));
+  const D::MultivariateNormal standard(of({0, 0}), Variable(floats({1, 0, 0, 1}, {2, 2})));
+  for (const D::MultivariateNormal& d :
+       {D::MultivariateNormal(loc, covariance), D::MultivariateNormal(loc, {.covariance_matrix = covariance}),
+        D::MultivariateNormal(loc, {.precision_matrix = precision}),
+        D::MultivariateNormal(loc, {.scale_tril = factor})}) {
+    check_near(d.log_prob(x), {-2.4033992, -2.9033992}, 1e-5);
+    check_near(d.entropy(), {3.117685}, 1e-5);
+    check_near(d.mean(), {0.5, -1});
+    check_near(d.variance(), {2, 1}, 1e-5);
+    check_near(d.covariance_matrix(), {2, 0.5, 0.5, 1}, 1e-5);
+    check_near(D::kl_divergence(d, standard), {0.8451921}, 1e-5);
+    BOOST_TEST(d.batch_shape() == Shape{});
+    BOOST_TEST(d.event_shape() == (Shape{2}));
+  }
+  // Several means, and several matrices.
+  const D::MultivariateNormal means(x, covariance),
+      matrices(loc, Variable(floats({2, 0.5f, 0.5f, 1, 1, 0, 0, 1}, {2, 2, 2})));
+  BOOST_TEST(means.log_prob(loc).shape() == (Shape{2}));
+  BOOST_TEST(means.entropy().shape() == (Shape{2}));
+  BOOST_TEST(matrices.rsample({3}).shape() == (Shape{3, 2, 2}));
+  check_near(matrices.log_prob(of({0, 0})), {-2.9033992, -1.8378771 - 0.625}, 1e-5);
+  BOOST_CHECK_THROW(D::MultivariateNormal(loc, D::MultivariateNormalOptions{}), catena::ValueError);
+  BOOST_CHECK_THROW(D::MultivariateNormal(loc, {.covariance_matrix = covariance, .scale_tril = factor}),
+                    catena::ValueError);
+  BOOST_CHECK_THROW(D::MultivariateNormal(0.5, covariance), catena::ValueError);
+  BOOST_CHECK_THROW(D::MultivariateNormal(of({1, 2, 3}), covariance), catena::ValueError);
+  BOOST_CHECK_THROW(D::MultivariateNormal(loc, loc), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(moments_of_rejected_samples) {
+  check_moments(D::Gamma(of({0.5f, 3}), of({2, 0.5f})), 20000);
+  check_moments(D::Beta(of({0.5f, 3}), of({2, 1.5f})), 20000);
+  check_moments(D::Poisson(of({0.5f, 300})), 10000);
+  check_moments(D::Poisson(of({9.5f, 10})), 10000);
+  check_moments(D::Dirichlet(of({0.5f, 2})), 20000);
+  check_moments(D::MultivariateNormal(of({0.5f, -1}), Variable(floats({2, 0.5f, 0.5f, 1}, {2, 2}))));
+  for (const double x : autograd::to_vector<double>(D::Poisson(of({-1, 20})).sample({2}).data()))
+    BOOST_TEST((std::isnan(x) || x == std::floor(x)));
+  BOOST_TEST(std::isnan(autograd::to_vector<double>(D::Poisson(of({-1})).sample().data()).at(0)));
+  BOOST_TEST(std::isnan(autograd::to_vector<double>(D::Gamma(-1, 1).sample().data()).at(0)));
+  autograd::seed(6);
+  const Doubles z = autograd::to_vector<double>(
+      D::MultivariateNormal(of({0, 0}), Variable(floats({2, 0.5f, 0.5f, 1}, {2, 2}))).sample({40000}).data());
+  double product = 0;
+  for (std::size_t i = 0; i < z.size(); i += 2) product += z[i] * z[i + 1];
+  BOOST_TEST(std::abs(product / 40000 - 0.5) < 0.05);
+}
+
+// The derivatives of log p to the parameters, by their formulas.
+BOOST_AUTO_TEST_CASE(gradients_with_gamma_functions) {
+  Variable a = of({0.5f, 3}), rate = of({2, 0.5f});
+  autograd::sum(D::Gamma(a, rate).log_prob(of({0.25f, 4}))).backward();
+  // log(rate) + log(x) - digamma(a), a / rate - x
+  check_near(Variable(a.grad()), {-0.6931472 + 1.9635100, 0.6931472 - 0.9227843}, 1e-5);
+  check_near(Variable(rate.grad()), {0, 2}, 1e-5);
+  Variable loc = of({0.5f, -1});
+  const Variable covariance(floats({2, 0.5f, 0.5f, 1}, {2, 2}));
+  autograd::sum(D::MultivariateNormal(loc, covariance).log_prob(of({1, -0.25f}))).backward();
+  // The inverse of the covariance times x - loc = (0.5, 0.75).
+  check_near(Variable(loc.grad()), {0.0714286, 0.7142857}, 1e-5);
+  loc.cleargrad();
+  autograd::sum(D::MultivariateNormal(loc, covariance).rsample({3})).backward();
+  check_near(Variable(loc.grad()), {3, 3});
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -165,6 +165,50 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_had) {
   BOOST_TEST(has(message_of<catena::KeyError>([] { datasets::get_cifar10(); }), "cifar-10.npz"));
 }
 
+BOOST_AUTO_TEST_CASE(classes_of_torchvision) {
+  const Root root;
+  const std::string folder = root.folder.path.string();
+  const auto check = [](const Dataset& d, std::int64_t size, int first) {
+    BOOST_REQUIRE(d.size() == size);
+    BOOST_TEST((d[0].values[0].dtype() == Dtype::uint8));
+    BOOST_TEST((d[0].values[1].dtype() == Dtype::int64));
+    BOOST_TEST(d[0].values[0].shape() == Shape({3, 32, 32}));
+    BOOST_TEST(d[0].values[1].shape() == Shape{});
+    check_images(d, first, 255);
+  };
+  BOOST_CHECK_THROW(datasets::CIFAR10{folder}, catena::IOError);
+  put_archive(root, "cifar-10-python.tar.gz", "../cifar-10-python.tar.gz");
+  put_archive(root, "cifar-100-python.tar.gz", "../cifar-100-python.tar.gz");
+  const datasets::CIFAR10 train(folder);
+  check(train, 10, 0);
+  BOOST_TEST(labels(train) == (std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}), boost::test_tools::per_element());
+  BOOST_TEST(train.get_batch(std::vector<std::int64_t>{1, 2})->values[0].shape() == Shape({2, 3, 32, 32}));
+  check(datasets::CIFAR10(folder, {.train = false}), 3, 100);
+  const auto only_label = [](Example e) { return Example(e[1]); };
+  const datasets::CIFAR10 changed(folder, {.train = false, .transform = only_label}), same(folder, false, only_label);
+  BOOST_TEST(!changed.get_batch(std::vector<std::int64_t>{1}));
+  BOOST_TEST(values(changed[2].values[0]) == (std::vector<double>{2}), boost::test_tools::per_element());
+  BOOST_TEST(values(same[2].values[0]) == (std::vector<double>{2}), boost::test_tools::per_element());
+  BOOST_TEST(datasets::CIFAR100(folder).size() == datasets::CIFAR100(folder, {.train = true}).size());
+  BOOST_CHECK_THROW(datasets::CIFAR10(folder, {.download = true}), catena::ValueError);
+
+  // The unpacked folder goes before the archive.
+  const std::string one = pickle(
+      "]K\x05"
+      "a",
+      kArrayHead + array_state(kShape, "u1", std::string(3072, '\7')));
+  std::filesystem::create_directories(root.folder.path / "cifar-100-python");
+  write_file(root.folder / "cifar-100-python/train", one);
+  const datasets::CIFAR100 unpacked(folder, true);
+  BOOST_TEST(unpacked.size() == 1);
+  BOOST_TEST(values(unpacked[0].values[1])[0] == 5);
+  BOOST_TEST(values(unpacked[0].values[0])[3071] == 7);
+  BOOST_CHECK_THROW(datasets::CIFAR100(folder, false), catena::IOError);
+  write_file(root.folder / "cifar-100-python/test", "what is this?");
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { datasets::CIFAR100(folder, {.train = false}); }),
+                 "cifar-100-python/test"));
+}
+
 BOOST_AUTO_TEST_CASE(hostile_archives) {
   const Root root;
   const std::string one = pickle(

@@ -6,11 +6,13 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <set>
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/datasets/idx.h>
+#include <catena/training/datasets/torch_vision.h>
 
 using namespace test;
 using namespace training;
@@ -136,6 +138,58 @@ BOOST_AUTO_TEST_CASE(folders_and_options) {
                Shape({28, 28}));
   }
   BOOST_TEST(has(message_of<catena::ValueError>([] { datasets::mnist({.ndim = 4}); }), "4"));
+}
+
+BOOST_AUTO_TEST_CASE(classes_of_torchvision) {
+  const TemporaryFolder folder("torchvision");
+  const std::string root = folder.path.string();
+  BOOST_CHECK_THROW(datasets::MNIST{root}, catena::IOError);
+  for (const char* name : {"MNIST", "FashionMNIST", "KMNIST"}) write_mnist(folder.path / name / "raw");
+  const datasets::MNIST train(root), test(root, {.train = false}), in_the_folder(folder / "KMNIST/raw");
+  BOOST_TEST(train.size() == 3);
+  BOOST_TEST(test.size() == 2);
+  BOOST_TEST(in_the_folder.size() == 3);
+  BOOST_TEST((train[0].values[0].dtype() == Dtype::uint8));
+  BOOST_TEST((train[0].values[1].dtype() == Dtype::int64));
+  BOOST_TEST(train[0].values[0].shape() == (Shape{1, 28, 28}));
+  for (const int i : {0, 1, 2}) {
+    BOOST_TEST(values(train[i].values[1])[0] == i + 1);
+    BOOST_TEST(values(train[i].values[0])[5] == (i * 784 + 5) % 251);
+  }
+  BOOST_TEST(values(test[1].values[1])[0] == 9);
+  BOOST_TEST(train.get_batch(std::vector<std::int64_t>{0, 2})->values[0].shape() == (Shape{2, 1, 28, 28}));
+  const auto only_label = [](Example e) { return Example(e[1]); };
+  const datasets::MNIST changed(root, {.train = false, .transform = only_label}), same(root, false, only_label);
+  BOOST_TEST(!changed.get_batch(std::vector<std::int64_t>{0}));
+  BOOST_TEST(values(changed[1].values[0])[0] == 9);
+  BOOST_TEST(values(same[1].values[0])[0] == 9);
+  BOOST_TEST(datasets::FashionMNIST(root).size() == 3);
+  BOOST_TEST(datasets::KMNIST(root, {.train = false}).size() == 2);
+  BOOST_CHECK_THROW(datasets::KMNIST(root, {.download = true}), catena::ValueError);
+  write_file(folder / "MNIST/raw/t10k-images-idx3-ubyte", idx({3, 28, 28}, images(3)));
+  BOOST_CHECK_THROW(datasets::MNIST(root, {.train = false}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(random_images) {
+  const datasets::FakeData few({.size = 40, .image_size = {3, 4, 5}, .num_classes = 3}),
+      other({.size = 40, .image_size = {3, 4, 5}, .num_classes = 3, .random_offset = 7});
+  BOOST_TEST(few.size() == 40);
+  BOOST_TEST((few[0].values[0].dtype() == Dtype::uint8));
+  BOOST_TEST(few[0].values[0].shape() == (Shape{3, 4, 5}));
+  std::set<double> labels;
+  for (std::int64_t i = 0; i < 40; ++i) labels.insert(values(few[i].values[1])[0]);
+  BOOST_TEST((labels == std::set<double>{0, 1, 2}));
+  const auto pixels = [](const Example& e) { return values(e.values[0]); };
+  BOOST_TEST((pixels(few[3]) == pixels(few[3])));
+  BOOST_TEST((pixels(few[3]) != pixels(few[4])));
+  BOOST_TEST((pixels(few[7]) == pixels(other[0])));  // the seed is the offset and the index
+  BOOST_TEST((pixels(few[3]) != pixels(other[3])));
+  const datasets::FakeData changed({.image_size = {1, 2, 2}, .transform = [](Example e) { return Example(e[1]); }});
+  BOOST_TEST(changed.size() == 1000);
+  BOOST_TEST(changed[0].values.size() == 1u);
+  BOOST_CHECK_THROW(datasets::FakeData({.size = 0}), catena::ValueError);
+  BOOST_CHECK_THROW(datasets::FakeData({.image_size = {3, 0, 5}}), catena::ValueError);
+  BOOST_CHECK_THROW(datasets::FakeData({.num_classes = 0}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(files_that_do_not_fit) {

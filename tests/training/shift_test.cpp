@@ -256,4 +256,44 @@ BOOST_AUTO_TEST_CASE(observed_values_and_learning_rates) {
   BOOST_CHECK_THROW(observe_value("x", nullptr), catena::TypeError);
 }
 
+// The values after 0, 1, 2, ... calls, by the formulas of Chainer.
+BOOST_AUTO_TEST_CASE(formulas) {
+  const auto values = [](auto shift, double iterations = 4) {
+    Idle idle(2);
+    return values_of(idle, std::move(shift), {1, iteration}, iterations);
+  };
+  const auto check = [](const Doubles& found, const Doubles& expected) { check_values(found, expected, 1e-12, 1e-12); };
+  check(values(InverseShift("x", 0.5, 1)), {2, 2 / 1.5, 1, 0.8, 2.0 / 3});
+  check(values(InverseShift("x", 1, 2, {.target = 0.5})), {2, 0.5, 0.5, 0.5, 0.5});
+  check(values(InverseShift("x", 1, -1, {.target = 5})), {2, 4, 5, 5, 5});
+  check(values(StepShift("x", 0.5, 2)), {2, 2, 1, 1, 0.5});
+  check(values(StepShift("x", 0.5, 2, {.init = 8, .target = 3})), {8, 8, 4, 4, 3});
+  check(values(StepShift("x", 2, 1, {.target = 7})), {2, 4, 7, 7, 7});
+  check(values(MultistepShift("x", 0.5, {1, 3})), {2, 1, 1, 0.5, 0.5});
+  check(values(MultistepShift("x", 0.5, {1, 3}, 4)), {4, 2, 2, 1, 1});
+  check(values(PolynomialShift("x", 2, 4)), {2, 1.125, 0.5, 0.125, 0});
+  check(values(PolynomialShift("x", 1, 4, {.target = 1})), {2, 1.5, 1, 1, 1});
+  check(values(PolynomialShift("x", 1, 2), 3), {2, 1, 0, 0});
+  check(values(WarmupShift("x", 0.5, 3)), {0.5, 1, 1.5, 2, 2});
+  check(values(extensions::WarmupShift("x", 0, 2, 8)), {0, 4, 8, 8, 8});
+  BOOST_CHECK_THROW(InverseShift("x", -1, 1), catena::ValueError);
+  BOOST_CHECK_THROW(StepShift("x", -1, 1), catena::ValueError);
+  BOOST_CHECK_THROW(StepShift("x", 1, 0), catena::ValueError);
+  BOOST_CHECK_THROW(MultistepShift("x", -1, {1}), catena::ValueError);
+  BOOST_CHECK_THROW(MultistepShift("x", 1, {3, 1}), catena::ValueError);
+  BOOST_CHECK_THROW(PolynomialShift("x", 1, 0), catena::ValueError);
+  BOOST_CHECK_THROW(WarmupShift("x", 1, 0), catena::ValueError);
+}
+
+// An optimizer of its own, given as it is or by its address.
+BOOST_AUTO_TEST_CASE(shifts_of_another_optimizer) {
+  Idle main(2), other(4);
+  values_of(main, StepShift("x", 0.5, 1, {.optimizer = other}), {1, iteration}, 2);
+  BOOST_TEST(main.get_hyper("x") == 2);
+  BOOST_TEST(other.get_hyper("x") == 1);
+  values_of(main, ExponentialShift("x", 0.5, {.optimizer = &other}), {1, iteration}, 1);
+  BOOST_TEST(main.get_hyper("x") == 2);
+  BOOST_TEST(other.get_hyper("x") == 0.5);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -136,4 +136,84 @@ BOOST_AUTO_TEST_CASE(options_by_their_names_there) {
   BOOST_TEST(tf::MixUp({.num_classes = 3})(batch)[1].shape() == (Shape{2, 3}));
 }
 
+BOOST_AUTO_TEST_CASE(sizes_by_name) {
+  const Array x = numbered(4, 6);
+  BOOST_TEST(
+      of(tf::Resize({.size = {2, 3}, .interpolation = "nearest"})(x)) == of(tf::resize(x, {2, 3}, {.mode = "nearest"})),
+      each);
+  BOOST_TEST(of(tf::Resize({.size = 2, .antialias = false})(x)) == of(tf::resize(x, 2, {.antialias = false})), each);
+  BOOST_TEST(tf::Resize({.size = 2})(x).shape() == (Shape{1, 2, 3}));
+  BOOST_TEST(of(tf::CenterCrop({.size = {2, 4}})(x)) == of(tf::center_crop(x, {2, 4})), each);
+  BOOST_TEST(tf::CenterCrop({.size = 2})(x).shape() == (Shape{1, 2, 2}));
+  BOOST_TEST(of(tf::RandomCrop({.size = {6, 8}, .padding = 1, .fill = 3, .padding_mode = "constant"})(x)) ==
+                 of(tf::pad(x, 1, 3)),
+             each);
+  BOOST_TEST(tf::RandomCrop({.size = 5, .pad_if_needed = true})(x).shape() == (Shape{1, 5, 5}));
+  BOOST_TEST(tf::RandomCrop({.size = 3})(x).shape() == (Shape{1, 3, 3}));
+  BOOST_TEST(
+      of(tf::RandomResizedCrop(
+          {.size = {2, 3}, .scale = {1, 1}, .ratio = {1.5, 1.5}, .interpolation = "bilinear", .antialias = false})(
+          x)) == of(tf::resize(x, {2, 3}, {.antialias = false})),
+      each);
+  BOOST_TEST(tf::RandomResizedCrop({.size = 2})(x).shape() == (Shape{1, 2, 2}));
+  const std::vector<Array> five = tf::FiveCrop({.size = {2, 4}})(x);
+  BOOST_TEST(five.size() == 5u);
+  BOOST_TEST(of(five[0]) == of(tf::crop(x, 0, 0, 2, 4)), each);
+  BOOST_TEST(of(five[1]) == of(tf::crop(x, 0, 2, 2, 4)), each);
+  BOOST_TEST(of(five[2]) == of(tf::crop(x, 2, 0, 2, 4)), each);
+  BOOST_TEST(of(five[3]) == of(tf::crop(x, 2, 2, 2, 4)), each);
+  BOOST_TEST(of(five[4]) == of(tf::crop(x, 1, 1, 2, 4)), each);
+  BOOST_TEST(tf::FiveCrop(3)(x)[4].shape() == (Shape{1, 3, 3}));
+  refused([&] { tf::FiveCrop(5)(x); });
+}
+
+BOOST_AUTO_TEST_CASE(affine_maps) {
+  const Array x = numbered(4, 6), square = numbered(5, 5);
+  BOOST_TEST(of(tf::affine(x, {})) == of(x), each);
+  for (const char* mode : {"nearest", "bilinear"})
+    check_near(of(tf::affine(x, {.angle = 25, .interpolation = mode, .fill = 2, .center = {{1, 3}}})),
+               of(tf::rotate(x, -25, {.mode = mode, .fill = 2, .center = {{1, 3}}})), 1e-6);
+  // One pixel to the right and two down.
+  const Doubles moved = of(tf::affine(x, {.translate = {1, 2}, .fill = 9})), before = of(x);
+  for (int row = 0; row < 4; ++row)
+    for (int column = 0; column < 6; ++column)
+      BOOST_TEST(moved[std::size_t(row * 6 + column)] ==
+                 (row >= 2 && column >= 1 ? before[std::size_t((row - 2) * 6 + column - 1)] : 9));
+  // Three times as large: the middle of a square of 5 pixels is 3 x 3 pixels of the pixel in its middle.
+  const Doubles large = of(tf::affine(square, {.scale = 3}));
+  for (std::size_t row = 1; row < 4; ++row)
+    for (std::size_t column = 1; column < 4; ++column) BOOST_TEST(large[row * 5 + column] == of(square)[12]);
+  // Shears by 45 degrees move each row, or each column, by its distance from the middle.
+  const Doubles along_x = of(tf::affine(square, {.shear = {45, 0}, .fill = 9}));
+  for (int row = 0; row < 5; ++row)
+    for (int column = 0; column < 5; ++column) {
+      const int from = column + row - 2;
+      BOOST_TEST(along_x[std::size_t(row * 5 + column)] ==
+                 (from >= 0 && from < 5 ? of(square)[std::size_t(row * 5 + from)] : 9));
+    }
+  BOOST_TEST(of(tf::RandomAffine({90, 90})(square)) == of(tf::affine(square, {.angle = 90})), each);
+  const tf::RandomAffine all({.degrees = {10, 10},
+                              .scale = {{2, 2}},
+                              .shear = tf::Degrees(5, 5),
+                              .interpolation = "bilinear",
+                              .fill = 1,
+                              .center = {{2, 2}}});
+  check_near(
+      of(all(square)),
+      of(tf::affine(square,
+                    {.angle = 10, .scale = 2, .shear = {5, 0}, .mode = "bilinear", .fill = 1, .center = {{2, 2}}})),
+      1e-6);
+  const tf::RandomAffine shifts(0, {.translate = {{0.4, 0}}, .fill = 9});
+  std::set<Doubles> seen;
+  for (int k = 0; k < 100; ++k) seen.insert(of(shifts(square)));
+  BOOST_TEST(seen.size() == 5u);  // by -2, -1, 0, 1 and 2 pixels
+  refused([&] { tf::affine(x, {.scale = 0}); });
+  refused([&] { tf::affine(x, {.shear = {90, NAN}}); });
+  refused([&] { tf::affine(x, {.interpolation = "bicubic"}); });
+  refused([] { tf::RandomAffine({10, -10}); });
+  refused([] { tf::RandomAffine(0, {.shear = tf::Degrees(1, 0)}); });
+  refused([] { tf::RandomAffine(0, {.scale = {{0, 1}}}); });
+  refused([] { tf::RandomAffine(0, {.translate = {{2, 0}}}); });
+}
+
 BOOST_AUTO_TEST_SUITE_END()

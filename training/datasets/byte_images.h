@@ -28,4 +28,8 @@ std::vector<ByteImages> read_images(std::string_view op, const std::string& path
 void write_images(std::string_view op, const std::string& path, const std::vector<std::string>& prefixes,
                   const std::vector<ByteImages>& images, std::int64_t pixels);
 
+// The images of CIFAR with this number of classes, 10 or 100, from files in a folder: unpacked, or in the archive.
+// IOError if there are none. `who`: for the messages.
+ByteImages read_cifar(const char* who, int classes, const std::string& root, bool train);
+
 }  // namespace training::datasets::internal

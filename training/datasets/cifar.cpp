@@ -1,6 +1,7 @@
 #include <catena/training/datasets/cifar.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <utility>
@@ -138,6 +139,25 @@ TrainTest generate(const char* op, int classes, std::int64_t n_train, std::int64
 }
 
 }  // namespace
+
+ByteImages internal::read_cifar(const char* who, int classes, const std::string& root, bool train) {
+  Kind kind = classes == 10 ? cifar10() : cifar100();
+  kind.op = who;
+  namespace fs = std::filesystem;
+  const fs::path unpacked = fs::path(root) / kind.folder, archive = fs::path(root) / (kind.name + "-python.tar.gz");
+  std::error_code ignored;
+  if (fs::exists(unpacked, ignored)) {
+    ByteImages images;
+    for (const std::string& name : train ? kind.train : std::vector<std::string>{kind.test}) {
+      const std::string path = (unpacked / name).string();
+      append(images, read_batch(kind, catena::io_context(who, path), catena::read_file(who, path)));
+    }
+    return images;
+  }
+  check<catena::IOError>(fs::exists(archive, ignored), who, "there is neither the folder \"", unpacked.string(),
+                         "\" nor the file \"", archive.string(), "\"");
+  return std::move(read_archive(kind, archive.string())[train ? 0 : 1]);
+}
 
 TrainTest get_cifar10(const CifarOptions& options) { return get(cifar10(), options); }
 TrainTest get_cifar100(const CifarOptions& options) { return get(cifar100(), options); }

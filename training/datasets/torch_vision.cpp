@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/datasets/byte_images.h>
 #include <catena/training/datasets/idx.h>
 #include <catena/training/draws.h>
 
@@ -38,7 +39,7 @@ Array labels_of(const std::vector<std::uint8_t>& bytes) {
 }  // namespace
 
 MNIST::MNIST(const char* name, const std::string& root, VisionOptions options)
-    : transform_(std::move(options.transform)) {
+    : VisionDataset(std::move(options.transform)) {
   check<ValueError>(!options.download, name, "download is true, but this class reads files only; get_mnist(), ",
                     "get_fashion_mnist() and get_kuzushiji_mnist() download");
   const std::vector<fs::path> folders{fs::path(root) / name / "raw", root};
@@ -51,11 +52,22 @@ MNIST::MNIST(const char* name, const std::string& root, VisionOptions options)
   data_ = catena::Shared<TupleDataset>::make(std::vector<Array>{pixels, labels_of(labels.data)});
 }
 
-Example MNIST::get_example(std::int64_t i) const {
+CIFAR10::CIFAR10(int classes, const std::string& root, VisionOptions options)
+    : VisionDataset(std::move(options.transform)) {
+  const char* const name = classes == 10 ? "CIFAR10" : "CIFAR100";
+  check<ValueError>(!options.download, name, "download is true, but this class reads files only; get_cifar10() and ",
+                    "get_cifar100() download");
+  const internal::ByteImages images = internal::read_cifar(name, classes, root, options.train);
+  const std::int64_t n = std::int64_t(images.labels.size());
+  const Array pixels = autograd::array(images.pixels, {n, 3, 32, 32});
+  data_ = catena::Shared<TupleDataset>::make(std::vector<Array>{pixels, labels_of(images.labels)});
+}
+
+Example VisionDataset::get_example(std::int64_t i) const {
   Example example = data_->get_example(i);
   return transform_ ? transform_(std::move(example)) : example;
 }
-std::optional<Example> MNIST::get_batch(std::span<const std::int64_t> indices) const {
+std::optional<Example> VisionDataset::get_batch(std::span<const std::int64_t> indices) const {
   return transform_ ? std::nullopt : data_->get_batch(indices);
 }
 

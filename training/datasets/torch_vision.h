@@ -20,27 +20,35 @@ struct VisionOptions {
   bool download = false;                              // true is a ValueError: get_mnist() downloads
 };
 
+// The base of data sets that are in memory, with a transform.
+class CATENA_EXPORT VisionDataset : public Dataset {
+ public:
+  std::int64_t size() const override { return data_->size(); }
+  Example get_example(std::int64_t i) const override;
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+
+ protected:
+  explicit VisionDataset(catena::Function<Example(Example)> transform) : transform_(std::move(transform)) {}
+  DatasetPtr data_;
+
+ private:
+  catena::Function<Example(Example)> transform_;
+};
+
 // The IDX files, plain or .gz, in <root>/MNIST/raw, as torchvision writes them, or in root itself. Example i is a tuple
 // of a uint8 image (1, 28, 28) and its label (int64, shape ()). IOError with the folders if there are none; errors of
 // read_idx for a damaged one.
 //   training::datasets::MNIST train("data", {.train = true, .transform = training::transforms::ToTensor()});
-class CATENA_EXPORT MNIST : public Dataset {
+class CATENA_EXPORT MNIST : public VisionDataset {
  public:
   explicit MNIST(const std::string& root, VisionOptions options = {}) : MNIST("MNIST", root, std::move(options)) {}
   // MNIST("data", true, transforms::ToTensor())
   template <std::same_as<bool> B>
   MNIST(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
       : MNIST(root, VisionOptions{train, std::move(transform)}) {}
-  std::int64_t size() const override { return data_->size(); }
-  Example get_example(std::int64_t i) const override;
-  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
 
  protected:
   MNIST(const char* name, const std::string& root, VisionOptions options);
-
- private:
-  DatasetPtr data_;
-  catena::Function<Example(Example)> transform_;
 };
 // The same in <root>/FashionMNIST/raw and <root>/KMNIST/raw.
 struct CATENA_EXPORT FashionMNIST : MNIST {
@@ -49,6 +57,28 @@ struct CATENA_EXPORT FashionMNIST : MNIST {
 };
 struct CATENA_EXPORT KMNIST : MNIST {
   explicit KMNIST(const std::string& root, VisionOptions options = {}) : MNIST("KMNIST", root, std::move(options)) {}
+};
+
+// The files of <root>/cifar-10-batches-py, as torchvision unpacks them, or the archive <root>/cifar-10-python.tar.gz.
+// Example i is a tuple of a uint8 image (3, 32, 32) and its label (int64, shape ()). IOError if there are none; the
+// ValueError for a damaged file names it.
+class CATENA_EXPORT CIFAR10 : public VisionDataset {
+ public:
+  explicit CIFAR10(const std::string& root, VisionOptions options = {}) : CIFAR10(10, root, std::move(options)) {}
+  // CIFAR10("data", true, transforms::ToTensor())
+  template <std::same_as<bool> B>
+  CIFAR10(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
+      : CIFAR10(root, VisionOptions{train, std::move(transform)}) {}
+
+ protected:
+  CIFAR10(int classes, const std::string& root, VisionOptions options);
+};
+// The same in <root>/cifar-100-python and <root>/cifar-100-python.tar.gz, with the 100 fine labels.
+struct CATENA_EXPORT CIFAR100 : CIFAR10 {
+  explicit CIFAR100(const std::string& root, VisionOptions options = {}) : CIFAR10(100, root, std::move(options)) {}
+  template <std::same_as<bool> B>
+  CIFAR100(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
+      : CIFAR100(root, VisionOptions{train, std::move(transform)}) {}
 };
 
 struct FakeDataOptions {

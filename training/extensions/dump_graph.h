@@ -22,7 +22,7 @@ struct DumpGraphOptions {
 class CATENA_EXPORT DumpGraph : public Extension {
  public:
   using Options = DumpGraphOptions;
-  DumpGraph(std::string root_name, Options options);
+  explicit DumpGraph(std::string root_name, Options options = {});
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   void operator()(Trainer& trainer) override;
   void finalize() override;
@@ -36,7 +36,7 @@ class CATENA_EXPORT DumpGraph : public Extension {
 
 // trainer.extend(dump_graph("main/loss"))
 inline DumpGraph dump_graph(std::string root_name, DumpGraphOptions options = {}) {
-  return {std::move(root_name), std::move(options)};
+  return DumpGraph(std::move(root_name), std::move(options));
 }
 
 }  // namespace training

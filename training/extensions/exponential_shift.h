@@ -11,7 +11,7 @@ namespace training {
 struct ExponentialShiftOptions {
   std::optional<double> init = {};    // default: the optimizer's value when training begins
   std::optional<double> target = {};  // the value at which the shift stops
-  Optimizer* optimizer = nullptr;     // default: the updater's "main"
+  OptimizerRef optimizer = {};        // default: the updater's "main"
 };
 
 // attr = init rate^t: trainer.extend(ExponentialShift("lr", 0.1), {.trigger = TriggerSpec(30, epoch)}). The value never

@@ -11,6 +11,17 @@
 
 namespace training {
 
+// An optimizer as an option: its address, or the optimizer itself.
+class OptimizerRef {
+ public:
+  OptimizerRef(Optimizer* optimizer = nullptr) noexcept : optimizer_(optimizer) {}
+  OptimizerRef(Optimizer& optimizer) noexcept : optimizer_(&optimizer) {}
+  operator Optimizer*() const noexcept { return optimizer_; }
+
+ private:
+  Optimizer* optimizer_;
+};
+
 // Sets the hyperparameter `attr` of an optimizer to value(t). The optimizer is the updater's "main" unless one is
 // given, which must outlive the extension. t counts calls, not iterations, and begins at 1. The call before training,
 // which a resumed run has as well, sets value(t - 1), the value of the current interval; every further call sets

@@ -9,7 +9,7 @@
 namespace training {
 
 struct LinearShiftOptions {
-  Optimizer* optimizer = nullptr;  // default: the updater's "main"
+  OptimizerRef optimizer = {};  // default: the updater's "main"
 };
 
 // Changes attr from v1 to v2 between the calls t1 and t2; it is v1 up to t1 and v2 from t2 on. LinearShift("lr", {0.1,

@@ -55,7 +55,7 @@ Statistics default_statistics() {
 }
 
 ParameterStatistics::ParameterStatistics(BorrowedLinks links, Options options)
-    : links_(std::move(links)), options_(std::move(options)), result_trigger_(options_.result_trigger.make()) {
+    : links_(std::move(links)), options_(std::move(options)), result_trigger_(options_.trigger.make()) {
   priority = PRIORITY_WRITER;
 }
 

@@ -30,6 +30,7 @@ struct ParameterStatisticsOptions {
   bool report_grads = true;
   std::string prefix = {};                  // prefix of all keys, followed by "/"
   TriggerSpec result_trigger = {1, epoch};  // when the means are reported
+  TriggerSpec trigger = result_trigger;     // Chainer's name of it
 };
 
 // References to links, which must outlive the extension: ParameterStatistics(model), ParameterStatistics({a, b}).

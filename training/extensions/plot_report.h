@@ -21,6 +21,7 @@ struct PlotReportOptions {
   // May change the figure before it is drawn; `entry` has the means of the interval.
   catena::Function<void(PlotFigure& figure, const LogEntry& entry)> postprocess = {};
   std::string file_name = "plot.png";  // in the trainer's folder; with the extension .svg, a vector graphic
+  std::string filename = file_name;    // the name of file_name in later Chainer; takes its place
   std::string marker = "x";            // see PlotFigure
   bool grid = true;
   // Names of matplotlib: the ends of the axes ({low, high}; default: those of the points), and their scales, "linear"

@@ -9,9 +9,9 @@
 namespace training {
 
 struct ScheduleShiftOptions {
-  std::string hyper = {};          // default: "lr", or "alpha" if the optimizer has no "lr" to set
-  Optimizer* optimizer = nullptr;  // default: the updater's "main"
-  std::string group = {};          // the name of the parameter group that is shifted alone
+  std::string hyper = {};       // default: "lr", or "alpha" if the optimizer has no "lr" to set
+  OptimizerRef optimizer = {};  // default: the updater's "main"
+  std::string group = {};       // the name of the parameter group that is shifted alone
 };
 
 // Sets a hyperparameter to the schedule's value for the number of calls, for the value at the start of the training:
@@ -33,7 +33,7 @@ class CATENA_EXPORT ScheduleShift : public HyperparameterShift {
 
 struct PlateauShiftOptions {
   PlateauOptions plateau = {};
-  Optimizer* optimizer = nullptr;  // default: the updater's "main"
+  OptimizerRef optimizer = {};  // default: the updater's "main"
 };
 
 // Calls PlateauScheduler::step with the observation `key` of the iteration, once an epoch unless another trigger is

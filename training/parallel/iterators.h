@@ -1,6 +1,7 @@
 // Iterators that load ahead: in threads of this process, or in worker processes.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -32,6 +33,10 @@ class CATENA_EXPORT MultithreadIterator : public internal::LoadingIterator {
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultithreadIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultithreadIterator(std::move(dataset), batch_size, Options{}) {}
+  // repeat and shuffle by position, as in Chainer.
+  template <std::same_as<bool> Bool>
+  MultithreadIterator(AnyDataset dataset, std::int64_t batch_size, Bool repeat, Bool shuffle = true)
+      : MultithreadIterator(std::move(dataset), batch_size, Options{.repeat = repeat, .shuffle = shuffle}) {}
   catena::Owned<Iterator> copy() const override;
 
  protected:
@@ -77,6 +82,10 @@ class CATENA_EXPORT MultiprocessIterator : public internal::LoadingIterator {
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Options options);
   MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size)
       : MultiprocessIterator(std::move(dataset), batch_size, Options{}) {}
+  // repeat and shuffle by position, as in Chainer.
+  template <std::same_as<bool> Bool>
+  MultiprocessIterator(AnyDataset dataset, std::int64_t batch_size, Bool repeat, Bool shuffle = true)
+      : MultiprocessIterator(std::move(dataset), batch_size, Options{.repeat = repeat, .shuffle = shuffle}) {}
   catena::Owned<Iterator> copy() const override;
 
  protected:

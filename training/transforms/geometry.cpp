@@ -159,6 +159,23 @@ struct Plane {
   }
 };
 
+// An image of the same size, each pixel of which shows the point of the image that source(x, y) gives for its middle.
+template <class Source> Array sampled(const Array& image, bool nearest, float fill, Source source_of) {
+  const Pixels source(image);
+  Pixels result = source;
+  const std::int64_t h = source.height(), w = source.width();
+  for (std::int64_t y = 0; y < h; ++y)
+    for (std::int64_t x = 0; x < w; ++x) {
+      const auto [px, py] = source_of(double(x) + 0.5, double(y) + 0.5);
+      for (std::int64_t plane = 0; plane < image.size() / (h * w); ++plane) {
+        const Plane from{source.v.data() + plane * h * w, h, w, fill};
+        result.v[std::size_t((plane * h + y) * w + x)] =
+            nearest ? from.nearest(py - 0.5, px - 0.5) : from.bilinear(py - 0.5, px - 0.5);
+      }
+    }
+  return result.array(image.shape(), Pixels::Rounding::nearest);
+}
+
 }  // namespace
 
 Array rotate(const Array& image, double angle, const RotateOptions& options) {
@@ -166,25 +183,42 @@ Array rotate(const Array& image, double angle, const RotateOptions& options) {
   check<ValueError>(options.interpolation == "nearest" || options.interpolation == "bilinear", "rotate",
                     "the mode is \"", options.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(std::isfinite(angle), "rotate", "the angle is ", angle);
-  const Pixels source(image);
-  Pixels result = source;
-  const std::int64_t h = source.height(), w = source.width();
+  const double h = double(image.shape(-2)), w = double(image.shape(-1));
   const double radians = angle * 0.017453292519943295;
-  const auto [cx, cy] = options.center.value_or(std::pair(double(w) / 2, double(h) / 2));
+  const auto [cx, cy] = options.center.value_or(std::pair(w / 2, h / 2));
   check<ValueError>(std::isfinite(cx) && std::isfinite(cy), "rotate", "the center is (", cx, ", ", cy,
                     "); give a column and a row");
   const Rotation back{std::cos(radians), std::sin(radians), cx, cy};
-  for (std::int64_t y = 0; y < h; ++y)
-    for (std::int64_t x = 0; x < w; ++x) {
-      const double px = back.x(double(x) + 0.5, double(y) + 0.5) - 0.5;
-      const double py = back.y(double(x) + 0.5, double(y) + 0.5) - 0.5;
-      for (std::int64_t plane = 0; plane < image.size() / (h * w); ++plane) {
-        const Plane from{source.v.data() + plane * h * w, h, w, float(options.fill)};
-        result.v[std::size_t((plane * h + y) * w + x)] =
-            options.interpolation == "nearest" ? from.nearest(py, px) : from.bilinear(py, px);
-      }
-    }
-  return result.array(image.shape(), Pixels::Rounding::nearest);
+  return sampled(image, options.interpolation == "nearest", float(options.fill),
+                 [&](double x, double y) { return std::pair(back.x(x, y), back.y(x, y)); });
+}
+
+Array affine(const Array& image, const AffineOptions& o) {
+  check_image("affine", image);
+  check<ValueError>(o.interpolation == "nearest" || o.interpolation == "bilinear", "affine", "the mode is \"",
+                    o.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
+  check<ValueError>(o.scale > 0, "affine", "the scale is ", o.scale, "; it is positive");
+  constexpr double kRadians = 0.017453292519943295;
+  const double angle = o.angle * kRadians, sx = o.shear.first * kRadians, sy = o.shear.second * kRadians;
+  const double a = std::cos(angle - sy) / std::cos(sy), c = std::sin(angle - sy) / std::cos(sy);
+  const double b = -a * std::tan(sx) - std::sin(angle), d = -c * std::tan(sx) + std::cos(angle);
+  check<ValueError>(std::isfinite(a + b + c + d + o.translate.first + o.translate.second), "affine",
+                    "the angle, the shear and the translation are finite");
+  const auto [cx, cy] = o.center.value_or(std::pair(double(image.shape(-1)) / 2, double(image.shape(-2)) / 2));
+  return sampled(image, o.interpolation == "nearest", float(o.fill), [&, cx = cx, cy = cy](double x, double y) {
+    const double dx = x - cx - o.translate.first, dy = y - cy - o.translate.second;
+    return std::pair((d * dx - b * dy) / o.scale + cx, (a * dy - c * dx) / o.scale + cy);
+  });
+}
+
+std::vector<Array> five_crop(const Array& image, Pair size) {
+  check_image("five_crop", image);
+  const std::int64_t h = image.shape(-2), w = image.shape(-1);
+  check<ValueError>(size.y >= 1 && size.x >= 1 && size.y <= h && size.x <= w, "five_crop", "an image of ", h, " x ", w,
+                    " has no crops of ", size.y, " x ", size.x, " pixels; resize or pad it before");
+  return {rectangle(image, 0, 0, size.y, size.x), rectangle(image, 0, w - size.x, size.y, size.x),
+          rectangle(image, h - size.y, 0, size.y, size.x), rectangle(image, h - size.y, w - size.x, size.y, size.x),
+          center_crop(image, size)};
 }
 
 Array erase(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height, std::int64_t width,

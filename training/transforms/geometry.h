@@ -5,12 +5,14 @@
 // tensors.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include <catena/nn/functions/lengths.h>
 #include <catena/training/transforms/transform.h>
@@ -75,15 +77,38 @@ struct RotateOptions {
 // angle or a center that is not finite.
 CATENA_EXPORT Array rotate(const Array& image, double angle, const RotateOptions& options = {});
 
+struct AffineOptions {
+  double angle = 0;                          // degrees, clockwise
+  std::pair<double, double> translate = {};  // pixels to the right, and down
+  double scale = 1;
+  std::pair<double, double> shear = {};                  // degrees, along x and along y
+  std::string_view mode = "nearest";                     // or "bilinear"
+  std::string_view interpolation = mode;                 // PyTorch's name of it
+  double fill = 0;                                       // value of pixels from outside of the image
+  std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
+};
+// Shears, scales, rotates and translates, within the size of the image. ValueError for other modes, a scale that is not
+// positive, and numbers that are not finite.
+CATENA_EXPORT Array affine(const Array& image, const AffineOptions& options);
+
+// Returns the four corners (upper left, upper right, lower left, lower right) and the middle, as views. ValueError if
+// the image is smaller.
+CATENA_EXPORT std::vector<Array> five_crop(const Array& image, Pair size);
+
 // Sets a rectangle to a value, in a copy. ValueError if it does not lie within the image.
 CATENA_EXPORT Array erase(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height,
                           std::int64_t width, double value = 0);
 
 // ---- transforms without random numbers ----
+// The size by name: CenterCrop({.size = 224}).
+struct SizeOptions {
+  Pair size = 0;
+};
 // The middle of the given {height, width}, as a view (..., C, height, width). ValueError if the image is smaller.
 class CATENA_EXPORT CenterCrop : public Transform {
  public:
   explicit CenterCrop(Pair size) : size_(size) {}
+  template <std::same_as<SizeOptions> O = SizeOptions> explicit CenterCrop(const O& o) : CenterCrop(o.size) {}
 
  protected:
   Array apply(const Array& image, Generator&) const override { return center_crop(image, size_); }
@@ -114,11 +139,19 @@ class CATENA_EXPORT Pad : public Transform {
   std::string mode_;
 };
 
+// The options with the size: Resize({.size = 256, .interpolation = "bicubic"}).
+struct NamedResizeOptions {
+  ResizeTo size = 0;
+  std::string_view interpolation = "bilinear";
+  bool antialias = true;
+};
 // Resizes to {height, width}, or its shorter side to one length: (..., C, height, width). Errors of resize.
 class CATENA_EXPORT Resize : public Transform {
  public:
   explicit Resize(ResizeTo size, const ResizeOptions& options = {})
       : size_(size), mode_(options.interpolation), antialias_(options.antialias) {}
+  template <std::same_as<NamedResizeOptions> O = NamedResizeOptions>
+  explicit Resize(const O& o) : Resize(o.size, {.mode = o.interpolation, .antialias = o.antialias}) {}
 
  protected:
   Array apply(const Array& image, Generator&) const override {
@@ -129,6 +162,17 @@ class CATENA_EXPORT Resize : public Transform {
   ResizeTo size_;
   std::string mode_;
   bool antialias_;
+};
+
+// The list of five_crop, for a function that stacks it or calls a model for each: FiveCrop(224)(image).
+class FiveCrop {
+ public:
+  explicit FiveCrop(Pair size) : size_(size) {}
+  template <std::same_as<SizeOptions> O = SizeOptions> explicit FiveCrop(const O& o) : FiveCrop(o.size) {}
+  std::vector<Array> operator()(const Array& image) const { return five_crop(image, size_); }
+
+ private:
+  Pair size_;
 };
 
 }  // namespace training::transforms

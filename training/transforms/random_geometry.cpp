@@ -112,6 +112,37 @@ Array RandomRotation::apply(const Array& image, Generator& g) const {
   return rotate(image, uniform(g, degrees_.first, degrees_.second), options);
 }
 
+RandomAffine::RandomAffine(const RandomAffineOptions& options, int) : options_(options), mode_(options.interpolation) {
+  const char* const who = "RandomAffine";
+  const auto ascending = [&](const char* name, double low, double high) {
+    check<ValueError>(low <= high, who, name, " has the limits ", low, " and ", high, ", which are not ascending");
+  };
+  ascending("degrees", options.degrees.low, options.degrees.high);
+  if (options.shear) ascending("shear", options.shear->low, options.shear->high);
+  if (options.scale) check_positive(who, "scale", *options.scale);
+  if (options.translate) {
+    const auto [x, y] = *options.translate;
+    check<ValueError>(x >= 0 && x <= 1 && y >= 0 && y <= 1, who, "translate is ", x, ", ", y,
+                      "; these are parts of width and height");
+  }
+}
+
+Array RandomAffine::apply(const Array& image, Generator& g) const {
+  check_image("RandomAffine", image);
+  const RandomAffineOptions& o = options_;
+  AffineOptions drawn{.angle = uniform(g, o.degrees.low, o.degrees.high)};
+  if (o.translate) {
+    const double x = o.translate->first * double(image.shape(-1)), y = o.translate->second * double(image.shape(-2));
+    drawn.translate = {std::nearbyint(uniform(g, -x, x)), std::nearbyint(uniform(g, -y, y))};
+  }
+  if (o.scale) drawn.scale = uniform(g, o.scale->first, o.scale->second);
+  if (o.shear) drawn.shear = {uniform(g, o.shear->low, o.shear->high), 0};
+  drawn.interpolation = mode_;
+  drawn.fill = o.fill;
+  drawn.center = o.center;
+  return affine(image, drawn);
+}
+
 RandomErasing::RandomErasing(const RandomErasingOptions& options) : options_(options) {
   check_probability("RandomErasing", options.p);
   check_positive("RandomErasing", "scale", options.scale);

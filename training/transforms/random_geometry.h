@@ -21,6 +21,14 @@ struct RandomCropOptions {
   double fill = 0;             // as of pad
   std::string_view mode = "constant", padding_mode = mode;  // one of the two; PyTorch's name is padding_mode
 };
+// The options with the size: RandomCrop({.size = 32, .padding = 4}).
+struct NamedRandomCropOptions {
+  Pair size = 0;
+  Border padding = 0;
+  bool pad_if_needed = false;
+  double fill = 0;
+  std::string_view padding_mode = "constant";
+};
 // A rectangle of the given size, at a place that is drawn evenly. ValueError if the padded image is smaller.
 //   RandomCrop(32, {.padding = 4})
 class CATENA_EXPORT RandomCrop : public Transform {
@@ -28,6 +36,9 @@ class CATENA_EXPORT RandomCrop : public Transform {
   explicit RandomCrop(Pair size, const RandomCropOptions& options = {});
   template <std::integral I>
   RandomCrop(Pair size, I padding) : RandomCrop(size, RandomCropOptions{.padding = int(padding)}) {}
+  template <std::same_as<NamedRandomCropOptions> O = NamedRandomCropOptions>
+  explicit RandomCrop(const O& o)
+      : RandomCrop(o.size, RandomCropOptions{o.padding, o.pad_if_needed, o.fill, o.padding_mode}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;
@@ -70,12 +81,22 @@ struct RandomResizedCropOptions {
   std::string_view interpolation = mode;
   bool antialias = true;
 };
+// The options with the size: RandomResizedCrop({.size = 224, .scale = {0.2, 1}}).
+struct NamedRandomResizedCropOptions {
+  Pair size = 0;
+  Range scale = {0.08, 1}, ratio = {3.0 / 4, 4.0 / 3};
+  std::string_view interpolation = "bilinear";
+  bool antialias = true;
+};
 // A rectangle of random area and shape, resized (Szegedy et al., "Going deeper with convolutions", 2015). After ten
 // rectangles that do not fit, the largest one in the middle with a ratio within the limits. ValueError for limits that
 // are not positive and ascending.
 class CATENA_EXPORT RandomResizedCrop : public Transform {
  public:
   explicit RandomResizedCrop(Pair size, const RandomResizedCropOptions& options = {});
+  template <std::same_as<NamedRandomResizedCropOptions> O = NamedRandomResizedCropOptions>
+  explicit RandomResizedCrop(const O& o)
+      : RandomResizedCrop(o.size, {o.scale, o.ratio, o.interpolation, o.interpolation, o.antialias}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;
@@ -118,6 +139,35 @@ class CATENA_EXPORT RandomRotation : public Transform {
   Range degrees_;
   std::string mode_;
   RotateOptions options_;
+};
+
+struct RandomAffineOptions {
+  Degrees degrees = 0;
+  std::optional<Range> translate = {};  // the greatest parts of width and height; each between 0 and 1
+  std::optional<Range> scale = {};
+  std::optional<Degrees> shear = {};  // along x
+  std::string_view interpolation = "nearest";
+  double fill = 0;
+  std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
+};
+// Rotates by an angle between the limits, in degrees, and, where they are given, translates by whole pixels, scales and
+// shears: RandomAffine(15, {.translate = {{0.1, 0.1}}, .scale = {{0.8, 1.2}}}). ValueError for limits in descending
+// order, scales that are not positive and parts outside of 0..1.
+class CATENA_EXPORT RandomAffine : public Transform {
+ public:
+  explicit RandomAffine(Degrees degrees) : RandomAffine(RandomAffineOptions{.degrees = degrees}) {}
+  template <std::same_as<RandomAffineOptions> O = RandomAffineOptions>
+  RandomAffine(Degrees degrees, O o) : RandomAffine((o.degrees = degrees, std::move(o))) {}
+  template <std::same_as<RandomAffineOptions> O = RandomAffineOptions>
+  explicit RandomAffine(const O& o) : RandomAffine(o, 0) {}
+
+ protected:
+  Array apply(const Array& image, Generator& g) const override;
+
+ private:
+  RandomAffine(const RandomAffineOptions& options, int);
+  RandomAffineOptions options_;
+  std::string mode_;
 };
 
 struct RandomErasingOptions {

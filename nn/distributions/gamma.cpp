@@ -1,0 +1,226 @@
+#include <catena/nn/distributions/gamma.h>
+
+#include <limits>
+
+#include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/special.h>
+#include <catena/kernels/base/error.h>
+#include <catena/nn/distributions/parameters.h>
+
+namespace nn::distributions {
+
+using namespace internal;
+using autograd::digamma;
+using autograd::lgamma;
+using autograd::log;
+using autograd::square;
+using autograd::xlogy;
+using catena::check;
+namespace kernels = catena::kernels;
+
+namespace {
+
+using Arrays = std::initializer_list<autograd::Operand>;
+Array binary(const catena::KernelDef& kernel, const Array& a, const Array& b) {
+  return autograd::apply(kernel, Arrays{a, b});
+}
+Array unary(const catena::KernelDef& kernel, const Array& a) { return autograd::apply(kernel, Arrays{a}); }
+Array in_float64(const Variable& v) { return autograd::astype(v.data(), autograd::Dtype::float64); }
+Array even_numbers(const Shape& shape, const Array& like) {
+  const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
+  return autograd::apply(kernels::maximum, Arrays{u, std::numeric_limits<double>::min()});
+}
+
+// 0, and NaN where a parameter is negative.
+Array domain(const Array& parameter) { return unary(kernels::sqrt, parameter) * 0; }
+
+// Gamma numbers of concentrations that broadcast to `shape`, in float64. Each round proposes a number for every
+// element, which is taken with a probability above 0.95, so that after 16 rounds none is left but for 1 in 10^20.
+Array gamma_numbers(const Array& concentration, const Shape& shape) {
+  constexpr int kRounds = 16;
+  const Array small = binary(kernels::less, concentration, autograd::full_like(concentration, 1));
+  const Array a = concentration + autograd::astype(small, autograd::Dtype::float64);
+  const Array d = a - 1.0 / 3, c = unary(kernels::rsqrt, d * 9);
+  Array drawn = autograd::full(shape, 1, autograd::Dtype::float64, concentration.device()) * d;
+  Array left = autograd::full(shape, 1, autograd::Dtype::bool_, concentration.device());
+  for (int round = 0; round < kRounds; ++round) {
+    const Array x = autograd::random_normal(shape, 0, 1, autograd::Dtype::float64, autograd::default_generator(),
+                                            concentration.device());
+    const Array root = c * x + 1, v = root * root * root;
+    const Array bound = x * x * 0.5 + d - d * v + d * unary(kernels::log, v);  // NaN for v < 0: not taken
+    const Array taken = binary(kernels::less, unary(kernels::log, even_numbers(shape, concentration)), bound);
+    drawn = autograd::where(binary(kernels::logical_and, left, taken), d * v, drawn);
+    left = binary(kernels::logical_and, left, unary(kernels::logical_not, taken));
+  }
+  const Array power = unary(kernels::log, even_numbers(shape, concentration)) / concentration;
+  return autograd::where(small, drawn * unary(kernels::exp, power), drawn) + domain(concentration);
+}
+// A sample in the dtype of a parameter, and above 0.
+Variable sample_of(const Array& numbers, const Variable& like) {
+  const Array above = autograd::apply(kernels::maximum, Arrays{numbers, double(std::numeric_limits<float>::min())});
+  return Variable(autograd::astype(above, like.dtype()), {.requires_grad = false});
+}
+Variable log_beta(const Variable& a, const Variable& b) { return lgamma(a) + lgamma(b) - lgamma(a + b); }
+
+}  // namespace
+
+// ---- Gamma ----
+Gamma::Gamma(const Parameter& shape, const Parameter& inverse_scale)
+    : Distribution(broadcast(first_of(shape, inverse_scale), second_of(shape, inverse_scale))),
+      concentration(first_of(shape, inverse_scale)),
+      rate(second_of(shape, inverse_scale)) {}
+Variable Gamma::draw(const Shape& shape) const {
+  return sample_of(gamma_numbers(in_float64(concentration), extended(shape, batch_shape())) / in_float64(rate), rate);
+}
+Variable Gamma::log_prob(const Parameter& value) const {
+  const Variable x = in_dtype(value, rate);
+  return xlogy(concentration, rate) + xlogy(concentration - 1, x) - rate * x - lgamma(concentration);
+}
+Variable Gamma::entropy() const {
+  return concentration - log(rate) + lgamma(concentration) + (1 - concentration) * digamma(concentration);
+}
+Variable Gamma::mean() const { return concentration / rate; }
+Variable Gamma::variance() const { return concentration / square(rate); }
+Variable kl_divergence(const Gamma& p, const Gamma& q) {
+  return q.concentration * (log(p.rate) - log(q.rate)) + lgamma(q.concentration) - lgamma(p.concentration) +
+         (p.concentration - q.concentration) * digamma(p.concentration) +
+         (q.rate - p.rate) * (p.concentration / p.rate);
+}
+
+// ---- Beta ----
+Beta::Beta(const Parameter& a, const Parameter& b)
+    : Distribution(broadcast(first_of(a, b), second_of(a, b))),
+      concentration1(first_of(a, b)),
+      concentration0(second_of(a, b)) {}
+Variable Beta::draw(const Shape& shape) const {
+  const Shape all = extended(shape, batch_shape());
+  const Array x = gamma_numbers(in_float64(concentration1), all), y = gamma_numbers(in_float64(concentration0), all);
+  return sample_of(x / (x + y), concentration1);
+}
+Variable Beta::log_prob(const Parameter& value) const {
+  const Variable x = in_dtype(value, concentration1);
+  return xlogy(concentration1 - 1, x) + autograd::xlog1py(concentration0 - 1, -x) -
+         log_beta(concentration1, concentration0);
+}
+Variable Beta::entropy() const {
+  const Variable both = concentration1 + concentration0;
+  return log_beta(concentration1, concentration0) - (concentration1 - 1) * digamma(concentration1) -
+         (concentration0 - 1) * digamma(concentration0) + (both - 2) * digamma(both);
+}
+Variable Beta::mean() const { return concentration1 / (concentration1 + concentration0); }
+Variable Beta::variance() const {
+  const Variable both = concentration1 + concentration0;
+  return concentration1 * concentration0 / (square(both) * (both + 1));
+}
+Variable kl_divergence(const Beta& p, const Beta& q) {
+  const Variable &a = p.concentration1, &b = p.concentration0;
+  return log_beta(q.concentration1, q.concentration0) - log_beta(a, b) + (a - q.concentration1) * digamma(a) +
+         (b - q.concentration0) * digamma(b) + (q.concentration1 - a + q.concentration0 - b) * digamma(a + b);
+}
+
+// ---- Dirichlet ----
+namespace {
+Shape classes_of(const Parameter& concentrations) {
+  const Shape shape = concentrations.value().shape();
+  check<catena::ValueError>(shape.size() >= 1, "Dirichlet", "the concentration has no axis of classes");
+  return shape;
+}
+Shape before_last(Shape shape) {
+  shape.erase(shape.size() - 1);
+  return shape;
+}
+// The sum over the last axis, which stays with the length 1.
+Variable total(const Variable& x) { return autograd::sum(x, catena::Axes{x.ndim() - 1}, true); }
+}  // namespace
+Dirichlet::Dirichlet(const Parameter& concentrations)
+    : Distribution(before_last(classes_of(concentrations)),
+                   Shape{classes_of(concentrations)[concentrations.value().ndim() - 1]}),
+      concentration(floating(concentrations.value())) {}
+Variable Dirichlet::draw(const Shape& shape) const {
+  const Array x = gamma_numbers(in_float64(concentration), extended(shape, concentration.shape()));
+  const Variable numbers(x, {.requires_grad = false});
+  return sample_of((numbers / total(numbers)).data(), concentration);
+}
+Variable Dirichlet::log_prob(const Parameter& value) const {
+  return last_sum(xlogy(concentration - 1, in_dtype(value, concentration))) + lgamma(last_sum(concentration)) -
+         last_sum(lgamma(concentration));
+}
+Variable Dirichlet::entropy() const {
+  const Variable sum = last_sum(concentration);
+  const double classes = double(event_shape()[0]);
+  return last_sum(lgamma(concentration)) - lgamma(sum) - (classes - sum) * digamma(sum) -
+         last_sum((concentration - 1) * digamma(concentration));
+}
+Variable Dirichlet::mean() const { return concentration / total(concentration); }
+Variable Dirichlet::variance() const {
+  const Variable sum = total(concentration);
+  return concentration * (sum - concentration) / (square(sum) * (sum + 1));
+}
+Variable kl_divergence(const Dirichlet& p, const Dirichlet& q) {
+  const Variable &a = p.concentration, &b = q.concentration;
+  return lgamma(last_sum(a)) - lgamma(last_sum(b)) + last_sum(lgamma(b) - lgamma(a)) +
+         last_sum((a - b) * (digamma(a) - digamma(total(a))));
+}
+
+// ---- Poisson ----
+namespace {
+
+// Of rates below 10: the number of values of the distribution function that an even number exceeds. Above 64 it is 1 in
+// double precision.
+Array counted(const Array& rate, const Shape& shape) {
+  const Array u = even_numbers(shape, rate);
+  Array probability = unary(kernels::exp, rate * -1), below = probability;
+  Array result = autograd::full(shape, 0, autograd::Dtype::float64, rate.device());
+  for (int k = 1; k <= 64; ++k) {
+    result = result + autograd::astype(binary(kernels::greater, u, below), autograd::Dtype::float64);
+    probability = probability * rate / double(k);
+    below = below + probability;
+  }
+  return result;
+}
+// Of rates from 10: each round takes its proposal with a probability above 0.7.
+Array rejected(const Array& rate, const Shape& shape) {
+  constexpr int kRounds = 32;
+  const Array b = unary(kernels::sqrt, rate) * 2.53 + 0.931, a = b * 0.02483 - 0.059;
+  const Array inverse_alpha = unary(kernels::reciprocal, b - 3.4) * 1.1328 + 1.1239;
+  const Array log_rate = unary(kernels::log, rate);
+  Array drawn = autograd::full(shape, 1, autograd::Dtype::float64, rate.device()) * unary(kernels::floor, rate);
+  Array left = autograd::full(shape, 1, autograd::Dtype::bool_, rate.device());
+  for (int round = 0; round < kRounds; ++round) {
+    const Array u = even_numbers(shape, rate) - 0.5, v = even_numbers(shape, rate);
+    const Array us = unary(kernels::absolute, u) * -1 + 0.5;
+    const Array k = unary(kernels::floor, (a * 2 / us + b) * u + rate + 0.43);
+    const Array level = unary(kernels::log, v * inverse_alpha / (a / (us * us) + b));
+    const Array density = k * log_rate - rate - unary(kernels::gammaln, k + 1);
+    const Array valid = binary(kernels::greater_equal, k, autograd::full_like(k, 0));
+    const Array taken = binary(kernels::logical_and, valid, binary(kernels::less_equal, level, density));
+    drawn = autograd::where(binary(kernels::logical_and, left, taken), k, drawn);
+    left = binary(kernels::logical_and, left, unary(kernels::logical_not, taken));
+  }
+  return drawn;
+}
+
+}  // namespace
+Poisson::Poisson(const Parameter& mean_number)
+    : Distribution(mean_number.value().shape()), rate(floating(mean_number.value())) {}
+Variable Poisson::draw(const Shape& shape) const {
+  const Shape all = extended(shape, batch_shape());
+  const Array mean = in_float64(rate), limit = autograd::full_like(mean, 10);
+  const Array small = binary(kernels::less, mean, limit);
+  const Array numbers = autograd::where(small, counted(binary(kernels::minimum, mean, limit), all),
+                                        rejected(binary(kernels::maximum, mean, limit), all));
+  return Variable(autograd::astype(numbers + domain(mean), rate.dtype()), {.requires_grad = false});
+}
+Variable Poisson::log_prob(const Parameter& value) const {
+  const Variable x = in_dtype(value, rate);
+  return xlogy(x, rate) - rate - lgamma(x + 1);
+}
+Variable Poisson::entropy() const {
+  catena::fail<catena::NotImplementedError>("entropy", "that of the Poisson distribution has no closed form");
+}
+Variable kl_divergence(const Poisson& p, const Poisson& q) {
+  return p.rate * (log(p.rate) - log(q.rate)) - (p.rate - q.rate);
+}
+
+}  // namespace nn::distributions

@@ -1,0 +1,40 @@
+// The normal distribution of vectors. distributions.h states the dtypes.
+#pragma once
+
+#include <concepts>
+#include <optional>
+
+#include <catena/nn/distributions/distributions.h>
+
+namespace nn::distributions {
+
+// One of the three is given, (..., D, D): the covariance, its inverse, or its Cholesky factor.
+struct MultivariateNormalOptions {
+  std::optional<Parameter> covariance_matrix = {}, precision_matrix = {}, scale_tril = {};
+};
+// Vectors of the length D with the mean loc (..., D). The event has one axis. ValueError unless exactly one matrix is
+// given, for a loc without axes and for a matrix of another shape; LinAlgError for a matrix that is not positive
+// definite, and ValueError for a singular precision_matrix.
+//   D::MultivariateNormal d(mean, covariance);   D::MultivariateNormal d(mean, {.scale_tril = factor});
+class CATENA_EXPORT MultivariateNormal : public Distribution {
+ public:
+  MultivariateNormal(const Parameter& location, const Parameter& covariance)
+      : MultivariateNormal(location, MultivariateNormalOptions{.covariance_matrix = covariance}) {}
+  template <std::same_as<MultivariateNormalOptions> O = MultivariateNormalOptions>
+  MultivariateNormal(const Parameter& location, const O& o) : MultivariateNormal(location, factor_of(location, o), 0) {}
+  Variable rsample(const Shape& shape = {}) const override;
+  Variable log_prob(const Parameter& value) const override;
+  Variable entropy() const override;
+  Variable mean() const override;
+  Variable variance() const override;
+  Variable covariance_matrix() const;
+  Variable loc, scale_tril;
+
+ private:
+  MultivariateNormal(const Parameter& location, const Variable& factor, int);
+  static Variable factor_of(const Parameter& location, const MultivariateNormalOptions& o);
+};
+
+CATENA_EXPORT Variable kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q);
+
+}  // namespace nn::distributions
