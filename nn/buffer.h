@@ -45,13 +45,13 @@ inline nn::Buffer autograd::foreign_array<nn::Buffer>::to(const Array& array) { 
 
 namespace nn {
 
-// Arithmetic with numbers and between buffers; that with variables is the variables'.
 #define CATENA_BUFFER_OPERATOR(op)                                                                          \
   template <class N>                                                                                        \
   requires(std::is_arithmetic_v<N>) Variable operator op(const Buffer& a, N b) { return Variable(a) op b; } \
   template <class N>                                                                                        \
   requires(std::is_arithmetic_v<N>) Variable operator op(N a, const Buffer& b) { return a op Variable(b); } \
   inline Variable operator op(const Buffer& a, const Buffer& b) { return Variable(a) op Variable(b); }
+// Arithmetic with numbers and between buffers; that with variables is the variables'.
 CATENA_BUFFER_OPERATOR(+)
 CATENA_BUFFER_OPERATOR(-)
 CATENA_BUFFER_OPERATOR(*)
