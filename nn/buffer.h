@@ -18,7 +18,7 @@ namespace nn {
 class Buffer;
 }
 
-// Where an array or a constant of a function is wanted, a buffer is one.
+// A buffer is an argument of functions that take arrays or constants.
 template <> struct autograd::foreign_array<nn::Buffer> {
   static Array from(const nn::Buffer& buffer);
   static nn::Buffer to(const Array& array);

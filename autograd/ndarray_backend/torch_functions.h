@@ -183,8 +183,8 @@ struct BincountOptions {
   Variable weights = {};
   std::int64_t minlength = 0;
 };
-// How often each number from 0 on occurs in a vector of integers (TypeError, ValueError for another rank and negative
-// numbers): int64, or the sums of the weights.
+// The number of times that each number from 0 on occurs in a vector of integers (TypeError, ValueError for another rank
+// and negative numbers): int64, or the sums of the weights.
 CATENA_EXPORT Variable bincount(const Variable& x, const BincountOptions& o = {});
 template <std::convertible_to<Variable> W>
 requires(!std::is_arithmetic_v<W>) Variable bincount(const Variable& x, const W& weights, std::int64_t minlength = 0) {
