@@ -46,7 +46,8 @@ struct GradInputs;
 class Autocast;
 struct TrainMode {
   bool config = true;  // of the configuration, which scopes change
-  bool now = true;     // also off within the call of a link that was set to evaluation by eval()
+  bool now = true;     // also off within the call of a link that was set to evaluation by eval(), and behind it
+  int calls = 0;       // of links, in progress
 };
 struct Modes {
   bool enable_backprop = true;
@@ -97,21 +98,25 @@ class CATENA_EXPORT TrainChoice {
 CATENA_EXPORT bool trains(std::string_view op);
 
 // The mode `train` during the call of a link: that of the configuration, or off for a link that was set to evaluation.
+// Functions that follow the call, in the operator() of a class, have the mode of the model to which the link belongs.
 class LinkMode {
  public:
-  explicit LinkMode(bool link_trains) noexcept : before_(modes().train.now) {
+  LinkMode(bool link_trains, bool model_trains) noexcept : before_(modes().train.now), model_trains_(model_trains) {
     TrainMode& mode = modes().train;
     mode.now = mode.config && link_trains;
+    ++mode.calls;
   }
-  ~LinkMode() { modes().train.now = before_; }
+  ~LinkMode() {
+    TrainMode& mode = modes().train;
+    mode.now = --mode.calls > 0 ? before_ : mode.config && model_trains_;
+  }
   LinkMode(const LinkMode&) = delete;
   LinkMode& operator=(const LinkMode&) = delete;
 
  private:
-  bool before_;
+  bool before_, model_trains_;
 };
-// The mode of functions that no call of a link surrounds, until the next call of this function. A scope takes
-// precedence, and so does a configuration with `train` off.
+// The mode of functions until the next call of a link on this thread.
 CATENA_EXPORT void set_mode_of_functions(bool train) noexcept;
 }  // namespace internal
 

@@ -18,7 +18,7 @@ namespace nn {
 class Buffer;
 }
 
-// Where an array or a constant of a function is wanted, a buffer is one.
+// A buffer is an argument of functions that take arrays or constants.
 template <> struct autograd::foreign_array<nn::Buffer> {
   static Array from(const nn::Buffer& buffer);
   static nn::Buffer to(const Array& array);
@@ -45,8 +45,6 @@ inline nn::Buffer autograd::foreign_array<nn::Buffer>::to(const Array& array) { 
 
 namespace nn {
 
-// Arithmetic with numbers and between buffers; that with variables is the variables'. These are templates, so that no
-// array is converted to a buffer for them.
 #define CATENA_BUFFER_OPERATOR(op)                                                                         \
   template <std::same_as<Buffer> B, class N>                                                               \
   requires(std::is_arithmetic_v<N>) Variable operator op(const B& a, N b) { return Variable(a) op b; }     \
@@ -55,6 +53,8 @@ namespace nn {
   template <std::same_as<Buffer> A, std::same_as<Buffer> B> Variable operator op(const A& a, const B& b) { \
     return Variable(a) op Variable(b);                                                                     \
   }
+// Arithmetic with numbers and between buffers; that with variables is the variables'. These are templates, so that no
+// array is converted to a buffer for them.
 CATENA_BUFFER_OPERATOR(+)
 CATENA_BUFFER_OPERATOR(-)
 CATENA_BUFFER_OPERATOR(*)

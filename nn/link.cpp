@@ -55,7 +55,12 @@ Link::Link() = default;
 Link::Link(std::initializer_list<ParamShape> params) {
   for (const ParamShape& p : params) add_param(p.name, p.shape, p.dtype);
 }
-Link::Link(const Link& o) try : name_(o.name_), device_(o.device_), added_(o.added_), evaluates_(o.evaluates_) {
+Link::Link(const Link& o) try
+    : name_(o.name_),
+      device_(o.device_),
+      added_(o.added_),
+      evaluates_(o.evaluates_),
+      model_evaluates_(o.model_evaluates_) {
 } catch (...) {
   catena::rethrow_standard("Link");
 }

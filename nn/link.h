@@ -285,8 +285,8 @@ class CATENA_EXPORT Link {
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
   // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
   // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as
-  // that of Evaluator, all links evaluate. Functions that are called outside of links, and by a class's operator()
-  // itself, follow the last call of this function on the calling thread for a link without a parent.
+  // that of Evaluator, all links evaluate. Functions in the operator() of a class, such as dropout, follow the model to
+  // which the link belongs that was called before them on this thread, or whose mode was set since.
   Link& train(bool mode = true);
   Link& eval() { return train(false); }
   bool training() const noexcept { return !evaluates_; }
@@ -370,6 +370,8 @@ class CATENA_EXPORT Link {
 
  private:
   friend struct internal::Naming;
+  friend class LinkCall;
+  autograd::internal::LinkMode mode_of_call() const noexcept { return {!evaluates_, !model_evaluates_}; }
   LinkHookHandle add_hook_function(internal::LinkHookFunction hook, bool before);
   Parameter& own_param(const std::string& name, Parameter parameter);
   Parameter& add_param_of(const std::string& name, const Shape& shape, Dtype dtype, Initializer initializer);
@@ -377,7 +379,7 @@ class CATENA_EXPORT Link {
   std::string name_;
   std::optional<Device> device_;
   internal::AddedMembers added_;
-  bool evaluates_ = false;
+  bool evaluates_ = false, model_evaluates_ = false;  // the second one was set for the link that has no parent
 };
 
 namespace internal {

@@ -11,8 +11,12 @@ using catena::TypeError;
 
 Link& Link::train(bool mode) {
   for_each_param([](std::string_view, const Variable&) {});  // gives the links below their names
-  for (Link* link : links()) link->evaluates_ = !mode;
-  if (name_.empty()) autograd::internal::set_mode_of_functions(mode);
+  const bool is_model = name_.empty();
+  for (Link* link : links()) {
+    link->evaluates_ = !mode;
+    if (is_model) link->model_evaluates_ = !mode;
+  }
+  if (is_model) autograd::internal::set_mode_of_functions(mode);
   return *this;
 }
 

@@ -94,7 +94,7 @@ class CATENA_EXPORT LinkHookScope {
 //   }
 class CATENA_EXPORT LinkCall {
  public:
-  template <class... V> explicit LinkCall(Link& link, const V&... args) : mode_(link.training()) {
+  template <class... V> explicit LinkCall(Link& link, const V&... args) : mode_(link.mode_of_call()) {
     if (has_hooks(link)) begin(link, list_of(args...));
   }
   ~LinkCall();

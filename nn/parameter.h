@@ -69,8 +69,8 @@ class CATENA_EXPORT Parameter : public Variable {
   std::optional<Device> device_;
 };
 
-// A parameter that a layer may lack, such as the bias with nobias. Where it is present, it has the members of a Variable
-// that programs read, and converts to the handle; otherwise these throw an AttributeError.
+// A parameter that a layer may lack, such as the bias with nobias. Where it is present, it has the members of a
+// Variable that programs read, and converts to the handle; otherwise these throw an AttributeError.
 class CATENA_EXPORT OptionalParameter : public std::optional<Parameter> {
  public:
   using std::optional<Parameter>::optional;

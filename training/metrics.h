@@ -23,6 +23,7 @@ namespace training::metrics {
 using autograd::Array;
 using autograd::Variable;
 
+// Options of all measures.
 struct Options {
   std::string task = "multiclass";  // as in torchmetrics; "binary" and "multiclass" differ in nothing
   std::int64_t num_classes = 0;     // 0: as many as there are scores, or the greatest class and 2 at least
@@ -35,6 +36,7 @@ struct Options {
 // Counts (num_classes x num_classes): [label][predicted].
 using Counts = std::vector<std::vector<std::int64_t>>;
 
+// The share of right predictions, and the counts of all pairs of a label and a predicted class.
 CATENA_EXPORT double accuracy(const Variable& y, const Variable& t, const Options& options = {});
 CATENA_EXPORT Counts confusion_matrix(const Variable& y, const Variable& t, const Options& options = {});
 // Of what is predicted as a class the part that is right; of the labels of a class the part that is found; and their
@@ -77,6 +79,7 @@ class CATENA_EXPORT Metric {
    protected:                                                                           \
     double of(const Variable& y, const Variable& t) const override { return function; } \
   };
+// The measures of these names.
 CATENA_METRIC(Accuracy, accuracy(y, t, options_))
 CATENA_METRIC(Precision, precision(y, t, options_))
 CATENA_METRIC(Recall, recall(y, t, options_))

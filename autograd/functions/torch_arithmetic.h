@@ -79,6 +79,7 @@ template <class E>
 requires(std::is_arithmetic_v<E>) Variable fmod(const Variable& x, E y) {
   return fmod(x, broadcast_to(internal::number_like(y, x), x.shape()));
 }
+// The other name of arctan2.
 inline Variable atan2(const Variable& y, const Variable& x) { return arctan2(y, x); }
 // pow in float64
 template <class B> Variable float_power(const Variable& x, const B& exponent) {
@@ -94,7 +95,7 @@ CATENA_EXPORT Variable lerp(const Variable& start, const Variable& end, double w
 CATENA_EXPORT Variable addcmul(const Variable& x, const Variable& a, const Variable& b, const ValueOption& o = {});
 CATENA_EXPORT Variable addcdiv(const Variable& x, const Variable& a, const Variable& b, const ValueOption& o = {});
 
-// ---- functions of one argument ----
+// ---- functions of one argument: other names of functions of math.h ----
 inline Variable neg(const Variable& x) { return -x; }
 inline Variable negative(const Variable& x) { return -x; }
 inline Variable positive(const Variable& x) { return x; }

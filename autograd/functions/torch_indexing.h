@@ -65,7 +65,7 @@ CATENA_EXPORT Variable slice_scatter(const Variable& x, const Variable& src, int
 CATENA_EXPORT Variable diagonal_scatter(const Variable& x, const Variable& src, std::int64_t offset = 0, int dim1 = 0,
                                         int dim2 = 1);
 
-// ---- axes ----
+// ---- axes: other names of functions of array.h and of members of Variable ----
 inline Variable unsqueeze(const Variable& x, int dim) { return expand_dims(x, dim); }
 inline Variable permute(const Variable& x, const Dims& dims) { return transpose(x, dims); }
 template <std::same_as<int> I> Variable transpose(const Variable& x, I dim0, I dim1) { return swapaxes(x, dim0, dim1); }

@@ -36,9 +36,13 @@ CATENA_EXPORT Variable dist(const Variable& a, const Variable& b, double p = 2);
 CATENA_EXPORT Variable renorm(const Variable& x, double p, int dim, double maxnorm);
 
 // ---- matrices and equations ----
+// inv and pinv of functions/linalg.h; singular values up to rcond times the greatest one count as 0.
 inline Variable inverse(const Variable& a) { return inv(a); }
 inline Variable pinverse(const Variable& a, double rcond = 1e-15) { return pinv(a, rcond); }
+// The powers of the elements of a vector as columns, n of them (default: the length of x), from the highest power to 1,
+// or from 1.
 CATENA_EXPORT Variable vander(const Variable& x, std::optional<std::int64_t> n = {}, bool increasing = false);
+// Of a factor that is the upper triangle.
 struct UpperOption {
   bool upper = false;
 };
@@ -76,9 +80,11 @@ using autograd::svd;
 using autograd::svdvals;
 using autograd::vander;
 using autograd::vector_norm;
+// The product of NumPy: of matrices, stacks of them, and vectors.
 inline Variable matmul(const Variable& a, const Variable& b) { return linalg_matmul(a, b); }
 // The norm of matrices over the last two axes; orders as in norm of functions/linalg.h, "fro" by default.
 CATENA_EXPORT Variable matrix_norm(const Variable& a, const NormOrder& ord = "fro", bool keepdim = false);
+// The diagonals of matrices over the last two axes.
 CATENA_EXPORT Variable diagonal(const Variable& a, std::int64_t offset = 0, int dim1 = -2, int dim2 = -1);
 // The sum of x y along an axis.
 CATENA_EXPORT Variable vecdot(const Variable& x, const Variable& y, int dim = -1);

@@ -66,6 +66,7 @@ template <std::same_as<ReductionOptions> O = ReductionOptions> Variable amax(con
 template <std::same_as<ReductionOptions> O = ReductionOptions> Variable amin(const Variable& x, const O& o) {
   return amin(x, o.axes(), o.keeps());
 }
+// The least and the greatest elements.
 struct MinMax {
   Variable min, max;
 };

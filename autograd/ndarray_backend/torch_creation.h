@@ -98,6 +98,7 @@ CATENA_TENSOR_LIKE(empty_like, empty)
 CATENA_TENSOR_LIKE(zeros_like, zeros)
 CATENA_TENSOR_LIKE(ones_like, ones)
 #undef CATENA_TENSOR_LIKE
+// The same with normal and with uniform numbers.
 template <internal::TensorOptionsOrDtype O = TensorOptions>
 Variable randn_like(const Variable& x, const O& options = {}) {
   return internal::made_like(internal::Filling::normal, x, internal::tensor_options(options));
@@ -209,7 +210,7 @@ Variable as_tensor(const nd::Values& values, const O& options = {}) {
 }
 template <nd::Element E> Variable scalar_tensor(E number) { return tensor(static_cast<double>(number)); }
 
-// ---- dtypes by libtorch's names ----
+// ---- dtypes: libtorch's names ----
 inline constexpr Dtype kFloat16 = Dtype::float16, kHalf = kFloat16, kBFloat16 = Dtype::bfloat16,
                        kFloat32 = Dtype::float32, kFloat = kFloat32, kFloat64 = Dtype::float64, kDouble = kFloat64,
                        kInt8 = Dtype::int8, kChar = kInt8, kUInt8 = Dtype::uint8, kByte = kUInt8, kInt16 = Dtype::int16,

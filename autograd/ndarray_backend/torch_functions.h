@@ -40,7 +40,7 @@ class CATENA_EXPORT TensorArgument {
   bool is_array_ = false;
 };
 
-// ---- comparisons, elementwise ----
+// ---- comparisons: elementwise, of operands that broadcast ----
 template <class T>
 concept TensorOperand = VariableLike<T> || ArrayLike<T> || std::is_arithmetic_v<T>;
 namespace internal {
@@ -67,7 +67,7 @@ CATENA_COMPARISON(>=, ge)
 CATENA_COMPARISON(>=, greater_equal)
 #undef CATENA_COMPARISON
 
-// ---- tests, logic and bits, elementwise ----
+// ---- tests, logic and bits: elementwise ----
 #define CATENA_TEST(name) CATENA_EXPORT Mask name(const TensorArgument& x);
 CATENA_TEST(isnan)
 CATENA_TEST(isinf)
@@ -83,16 +83,19 @@ CATENA_TEST(logical_and)
 CATENA_TEST(logical_or)
 CATENA_TEST(logical_xor)
 #undef CATENA_TEST
-// Of integers and bools (TypeError). Shifts by a number of bits outside of the dtype give 0.
 #define CATENA_BITS(name) CATENA_EXPORT Variable name(const TensorArgument& x, const TensorArgument& y);
+// Of integers and bools (TypeError). Shifts by a number of bits outside of the dtype give 0.
 CATENA_BITS(bitwise_and)
 CATENA_BITS(bitwise_or)
 CATENA_BITS(bitwise_xor)
 CATENA_BITS(bitwise_left_shift)
 CATENA_BITS(bitwise_right_shift)
+// Greatest common divisors and least common multiples, of integers (TypeError).
 CATENA_BITS(gcd)
 CATENA_BITS(lcm)
+// 0 where x < 0, y where x is 0, and 1 where x > 0.
 CATENA_BITS(heaviside)
+// The number of the dtype that is next to x in the direction of y.
 CATENA_BITS(nextafter)
 #undef CATENA_BITS
 CATENA_EXPORT Variable bitwise_not(const TensorArgument& x);
@@ -180,8 +183,8 @@ struct BincountOptions {
   Variable weights = {};
   std::int64_t minlength = 0;
 };
-// How often each number from 0 on occurs in a vector of integers (TypeError, ValueError for another rank and negative
-// numbers): int64, or the sums of the weights.
+// The number of times that each number from 0 on occurs in a vector of integers (TypeError, ValueError for another rank
+// and negative numbers): int64, or the sums of the weights.
 CATENA_EXPORT Variable bincount(const Variable& x, const BincountOptions& o = {});
 template <std::convertible_to<Variable> W>
 requires(!std::is_arithmetic_v<W>) Variable bincount(const Variable& x, const W& weights, std::int64_t minlength = 0) {
@@ -197,7 +200,7 @@ inline Variable histc(const Variable& x, std::int64_t bins, double min = 0, doub
   return histc(x, HistcOptions{bins, min, max});
 }
 
-// ---- complex numbers; without a gradient ----
+// ---- complex numbers: without a gradient ----
 CATENA_EXPORT Variable complex(const Variable& real, const Variable& imag);
 CATENA_EXPORT Variable polar(const Variable& abs, const Variable& angle);
 CATENA_EXPORT Variable real(const Variable& x);
@@ -208,7 +211,7 @@ CATENA_EXPORT Variable angle(const Variable& x);
 CATENA_EXPORT Variable view_as_complex(const Variable& x);
 CATENA_EXPORT Variable view_as_real(const Variable& x);
 
-// ---- properties ----
+// ---- properties: of a dtype, of an element, of a type ----
 inline bool is_floating_point(const Variable& x) { return x.is_floating_point(); }
 inline bool is_complex(const Variable& x) { return x.is_complex(); }
 inline bool is_nonzero(const Variable& x) { return x.item<double>() != 0; }

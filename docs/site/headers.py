@@ -226,7 +226,7 @@ class Reader:
         if cursor.kind in (CursorKind.FUNCTION_DECL, CursorKind.CXX_METHOD, CursorKind.FUNCTION_TEMPLATE, CursorKind.VAR_DECL, CursorKind.CONSTRUCTOR,
                            CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL):
             parent = cursor.semantic_parent
-            if cursor.lexical_parent and parent and parent.kind != CursorKind.NAMESPACE and cursor.lexical_parent.kind == CursorKind.NAMESPACE:
+            if cursor.lexical_parent and parent and parent.kind != CursorKind.NAMESPACE and cursor.lexical_parent.kind in (CursorKind.NAMESPACE, CursorKind.TRANSLATION_UNIT):
                 return None        # the definition of a member outside of its class
             usr = cursor.get_usr()
             if usr in self.seen and usr and not in_class:

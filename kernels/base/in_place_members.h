@@ -20,6 +20,8 @@ namespace catena {
 //   template <class T> static B operand(const T&, std::string_view op);
 template <class Derived> struct in_place_of;
 
+// Options of the members below: of sums and differences, of addcmul_ and addcdiv_, of quotients, of bounds and of
+// random numbers.
 struct AlphaOption {
   Scalar alpha = 1;  // factor of the other operand
 };
@@ -55,6 +57,7 @@ template <class Derived, class... X> struct in_place_call { using type = in_plac
   X(mul) X(pow) X(remainder) X(fmod) X(floor_divide) X(clamp_min) X(clamp_max) X(fill) X(copy)
 // clang-format on
 
+// The members, for a class `Derived` with a specialisation of in_place_of.
 template <class Derived> class InPlaceMembers {
   template <class... X> using behind = typename internal::in_place_call<Derived, X...>::type;
   const Derived& self() const { return static_cast<const Derived&>(*this); }

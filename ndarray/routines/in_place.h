@@ -28,7 +28,7 @@ class Given {
   bool is_array_ = false;
 };
 
-// What the members do to the array `to`.
+// The work of the members on the array `to`.
 struct CATENA_EXPORT InPlace {
   template <class T> static Given operand(const T& x, std::string_view) {
     if constexpr (Element<T> || std::same_as<T, Scalar>) return Given(x);

@@ -132,6 +132,7 @@ requires(std::tuple_size_v<internal::ArgumentsOf<F>> > 0) Vectorized<std::decay_
   return Vectorized<std::decay_t<F>>(std::forward<F>(f));
 }
 
+// The option of sort and argsort with a function.
 struct HostAxisOption {
   [[no_unique_address]] Named named = Named();
   std::optional<int> axis = -1;  // without a value: the array is flattened

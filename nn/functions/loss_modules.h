@@ -64,7 +64,6 @@ using GaussianNLLLoss = LossModule3<GaussianNLLOptions, gaussian_nll_loss>;     
 using CosineEmbeddingLoss = LossModule3<MarginOptions, cosine_embedding_loss>;     // (x1, x2, t)
 using MarginRankingLoss = LossModule3<MarginOptions, margin_ranking_loss>;         // (x1, x2, t)
 using TripletMarginLoss = LossModule3<TripletMarginOptions, triplet_margin_loss>;  // (anchor, positive, negative)
-
 using HingeEmbeddingLoss = LossModule<HingeEmbeddingOptions, hinge_embedding_loss>;
 using SoftMarginLoss = LossModule<LossReduction, internal::with_reduction<soft_margin_loss>>;
 using MultiMarginLoss = LossModule<MultiMarginOptions, multi_margin_loss>;

@@ -1,5 +1,5 @@
-// What the functions and layers with PyTorch's arguments share: inputs without a batch, padding "same". Internal to
-// this library.
+// Common parts of the functions and layers with PyTorch's arguments: inputs without a batch, padding "same". Internal
+// to this library.
 #pragma once
 
 #include <catena/autograd/functions/array.h>

@@ -73,7 +73,7 @@ Variable affine_grid(const Variable& theta, const autograd::Shape& size, const O
   return affine_grid(theta, size, o.align_corners);
 }
 
-// interpolate() with its name of before.
+// Another name of interpolate().
 inline Variable upsample(const Variable& x, const InterpolateOptions& options) { return interpolate(x, options); }
 inline Variable upsample(const Variable& x, const Lengths& size, std::string_view mode = "nearest",
                          InterpolateOptions more = {}) {

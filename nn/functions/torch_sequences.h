@@ -31,7 +31,7 @@ CATENA_EXPORT autograd::Variable pad_sequence(const autograd::Variables& sequenc
 struct PackedSequence {
   autograd::Variable data;                // (sum of the lengths, ...)
   std::vector<std::int64_t> batch_sizes;  // the number of sequences that are longer than t, for each time t
-  // Which of the given sequences is the k-th longest, and which place each of them has; empty where they were sorted.
+  // The number of the k-th longest of the given sequences, and the place of each of them; empty if they were sorted.
   std::vector<std::int64_t> sorted_indices, unsorted_indices;
 };
 struct PackOptions {

@@ -48,7 +48,7 @@ struct AxisLayer {
 };
 }  // namespace internal
 
-// ---- without numbers -----------------------------------------------------------------------------
+// ---- without numbers: layers of the functions of these names -------------------------------------
 struct ReLU : internal::InplaceLayer {
   using InplaceLayer::InplaceLayer;
   Variable operator()(const Variable& x) const { return relu(x); }
@@ -78,7 +78,7 @@ struct LogSigmoid {
   Variable operator()(const Variable& x) const { return log_sigmoid(x); }
 };
 
-// ---- with numbers --------------------------------------------------------------------------------
+// ---- with numbers: layers of the functions of these names ----------------------------------------
 struct LeakyReLU : internal::NumbersLayer<LeakyReLUOptions, &LeakyReLUOptions::negative_slope> {
   using NumbersLayer::NumbersLayer;
   Variable operator()(const Variable& x) const { return leaky_relu(x, negative_slope); }
@@ -125,7 +125,7 @@ struct GELU {
   Variable operator()(const Variable& x) const { return approximate == "none" ? gelu(x) : gelu(x, approximate); }
 };
 
-// ---- along an axis -------------------------------------------------------------------------------
+// ---- along an axis: layers of the functions of these names ---------------------------------------
 struct Softmax : internal::AxisLayer {
   using AxisLayer::AxisLayer;
   Variable operator()(const Variable& x) const { return softmax(x, dim); }

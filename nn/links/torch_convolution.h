@@ -16,6 +16,7 @@
 
 namespace nn {
 
+// Options of Conv1d to Conv3d.
 struct ConvOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   OptionalLengths kernel_size = {};  // in place of the argument
@@ -26,6 +27,7 @@ struct ConvOptions {
   bool bias = true;
   std::string_view padding_mode = "zeros";  // or "reflect", "replicate", "circular"
 };
+// Options of ConvTranspose1d to ConvTranspose3d.
 struct ConvTransposeOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   OptionalLengths kernel_size = {};

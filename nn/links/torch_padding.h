@@ -29,6 +29,8 @@ template <int axes> struct ConstantPad {
 };
 }  // namespace internal
 
+// The padding is one value, 0, the mirrored elements without the edge, the nearest element, or the elements of the
+// other side. Of one to three spatial axes.
 using ConstantPad1d = internal::ConstantPad<1>;
 using ConstantPad2d = internal::ConstantPad<2>;
 using ConstantPad3d = internal::ConstantPad<3>;

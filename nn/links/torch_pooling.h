@@ -92,6 +92,7 @@ template <int axes> struct FractionalMaxPool : PoolLayer<FractionalMaxPoolOption
 };
 }  // namespace internal
 
+// Layers of the functions max_pool1d to lp_pool3d.
 using MaxPool1d = internal::MaxPool<1>;
 using MaxPool2d = internal::MaxPool<2>;
 using MaxPool3d = internal::MaxPool<3>;

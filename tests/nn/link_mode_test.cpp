@@ -93,6 +93,25 @@ BOOST_AUTO_TEST_CASE(two_models_have_modes_of_their_own) {
   policy.train();
 }
 
+// A model that evaluates, such as a teacher, leaves the functions of one that trains as they are.
+BOOST_AUTO_TEST_CASE(functions_follow_the_model_whose_layers_are_called) {
+  struct Model : nn::Chain {
+    nn::Linear layer{8, 8};
+    NN_MEMBERS(layer)
+    Variable operator()(const Variable& x) {
+      const Variable h = layer(x) * 0.0f + 1.0f;
+      return nn::dropout(h, {.ratio = 0.5});
+    }
+  } student, teacher;
+  teacher.eval();
+  BOOST_TEST(!is_identity(student(ones())));
+  for (int i = 0; i < 2; ++i) {
+    BOOST_TEST(is_identity(teacher(ones())));
+    BOOST_TEST(!is_identity(student(ones())));
+  }
+  student.train();
+}
+
 BOOST_AUTO_TEST_CASE(scopes_turn_training_off_and_leave_the_modes_of_links) {
   nn::Sequential net(nn::Dropout(0.5));
   {

@@ -7,6 +7,7 @@ namespace training::transforms {
 
 namespace functional {
 using namespace training::transforms;
+// torchvision's names of functions and transforms of this folder.
 inline Array hflip(const Array& image) { return horizontal_flip(image); }
 inline Array vflip(const Array& image) { return vertical_flip(image); }
 inline Array to_grayscale(const Array& image, int num_output_channels = 1) {

@@ -34,6 +34,7 @@ class CATENA_EXPORT Transform {
   virtual Array apply(const Array& image, Generator& g) const = 0;
 };
 
+// Functions that a composition takes: of an image, and of an image and a generator.
 template <class F>
 concept StepOfImage = std::is_invocable_r_v<Array, F&, const Array&>;
 template <class F>
