@@ -15,8 +15,8 @@ ParameterList::ParameterList(const std::vector<Parameter>& elements) {
 
 Parameter& ParameterList::append(Element element) {
   if (const auto device = own_device()) element.parameter.to_device(*device);
+  element.parameter.set_name(std::to_string(elements_.size()));  // in place of the name that it had elsewhere
   elements_.push_back(std::move(element.parameter));
-  name_params();
   return elements_.back();
 }
 

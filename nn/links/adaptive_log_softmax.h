@@ -14,6 +14,7 @@ struct AdaptiveLogSoftmaxOptions {
   double div_value = 4;    // tail k computes with in_features / div_value^(k + 1) units, rounded down
   bool head_bias = false;  // whether the head has a bias
 };
+// The results of AdaptiveLogSoftmaxWithLoss for N examples.
 struct AdaptiveLogSoftmaxResult {
   Variable output;  // (N): the log probabilities of the targets; () for one example
   Variable loss;    // (): minus their mean

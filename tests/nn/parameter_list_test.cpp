@@ -70,6 +70,7 @@ BOOST_AUTO_TEST_CASE(elements_of_a_list) {
   BOOST_TEST(list.size() == 5u);
   list.extend(list);  // a list is extended by its own parameters
   BOOST_TEST(list.size() == 10u);
+  BOOST_TEST(list[7].name() == "7");
   list[0] = nn::Parameter(floats({9, 9}, {2}));
   CHECK_VALUES(list[0], {9, 9});
   CHECK_VALUES(list[5], {1, 1});

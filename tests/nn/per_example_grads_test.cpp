@@ -100,6 +100,7 @@ BOOST_AUTO_TEST_CASE(tables_and_normalization) {
   check_same(nn::EmbedID(5, 2, {.ignore_label = 7}),  // the label is no row, and not one of the copies either
              {Variable(autograd::array(std::vector<std::int32_t>{0, 2, 7, 4}, {4}))});
   check_same(nn::LayerNormalization(4), {drawn({3, 2, 4})});
+  check_same(nn::LayerNormalization(4, {.bias = false}), {drawn({3, 2, 4})});
   check_same(nn::RMSNorm(4), {drawn({3, 4})});
   check_same(nn::GroupNormalization(2, 4), {drawn({3, 4, 2, 3})});
   check_same(nn::InstanceNormalization(4), {drawn({3, 4, 2, 3})});
