@@ -23,4 +23,22 @@ void StatisticsOfBatches::begin_batch() {
   ++batches_;
 }
 
+void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n) {
+  if (n == 0) {
+    averages.copyparams(model);
+    return;
+  }
+  const autograd::using_config mode({.enable_backprop = false});
+  std::vector<autograd::Variable> to, from;
+  for (const autograd::Variable& p : averages.params()) to.push_back(p);
+  for (const autograd::Variable& p : model.params()) from.push_back(p);
+  for (std::size_t k = 0; k < to.size(); ++k) {
+    if (!to[k].data()) continue;
+    const autograd::Variable average = function(to[k], from[k], n);
+    catena::check<catena::ValueError>(average.shape() == to[k].shape(), "AveragedModel", "avg_fn gave the shape ",
+                                      average.shape(), " for a parameter of the shape ", to[k].shape());
+    autograd::assign(to[k].data(), average.data());
+  }
+}
+
 }  // namespace training::internal

@@ -8,6 +8,7 @@
 
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/function.h>
 #include <catena/nn/link.h>
 #include <catena/training/lr_schedulers.h>
 #include <catena/training/weight_average.h>
@@ -18,7 +19,19 @@ namespace training {
 inline WeightAverageOptions get_ema_multi_avg_fn(double decay = 0.999) { return {.decay = decay}; }
 inline WeightAverageOptions get_swa_multi_avg_fn() { return {.equal = true}; }
 
+namespace internal {
+// The new average of a parameter, from the one before, the parameter, and the number of updates before.
+using AverageFunction =
+    catena::Function<autograd::Variable(const autograd::Variable&, const autograd::Variable&, std::int64_t)>;
+// Sets the parameters of `averages` to the function's results, at the first update (n = 0) to those of the model.
+// ValueError for a result of another shape.
+CATENA_EXPORT void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n);
+}  // namespace internal
+
 struct AveragedModelOptions {
+  // A function in place of multi_avg_fn: {.avg_fn = [](auto& averaged, auto& p, auto n) { return (averaged + p) / 2;
+  // }}.
+  internal::AverageFunction avg_fn = {};
   WeightAverageOptions multi_avg_fn = {.equal = true};
 };
 
@@ -37,23 +50,32 @@ template <class Model> class AveragedModel {
       : module(model), model_(&model), average_(model, options) {}
   // With PyTorch's name of the argument: AveragedModel(model, {.multi_avg_fn = get_ema_multi_avg_fn(0.99)}).
   template <std::same_as<AveragedModelOptions> O = AveragedModelOptions>
-  AveragedModel(Model& model, const O& options) : AveragedModel(model, options.multi_avg_fn) {}
+  AveragedModel(Model& model, const O& options) : AveragedModel(model, options.multi_avg_fn) {
+    avg_fn_ = options.avg_fn;
+  }
 
   // ValueError for another model than that of the constructor.
   void update_parameters(const Model& model) {
     catena::check<catena::ValueError>(&model == model_, "AveragedModel",
                                       "update_parameters got another model than the constructor");
-    average_.update();
-    average_.copy_to(module);
+    if (avg_fn_) {
+      internal::average_by(avg_fn_, module, *model_, n_);
+      ++n_;
+    } else {
+      average_.update();
+      average_.copy_to(module);
+    }
   }
   template <class... A> decltype(auto) operator()(A&&... args) { return module(std::forward<A>(args)...); }
-  std::int64_t n_averaged() const noexcept { return average_.n(); }
+  std::int64_t n_averaged() const noexcept { return avg_fn_ ? n_ : average_.n(); }
 
   Model module;
 
  private:
   Model* model_;
   WeightAverage average_;
+  internal::AverageFunction avg_fn_;
+  std::int64_t n_ = 0;  // of updates by avg_fn_
 };
 
 namespace internal {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -34,9 +35,12 @@ struct LambdaLR : Scheduler {
       }) {}
   struct Options {
     catena::Function<double(int step)> lr_lambda = {};  // ValueError if it is empty
+    std::int64_t last_epoch = -1;                       // of a training that is continued
   };
   template <std::same_as<Options> O = Options>
-  LambdaLR(Optimizer& optimizer, const O& o) : LambdaLR(optimizer, internal::given(o.lr_lambda, "LambdaLR")) {}
+  LambdaLR(Optimizer& optimizer, const O& o) : LambdaLR(optimizer, internal::given(o.lr_lambda, "LambdaLR")) {
+    continue_after(o.last_epoch);
+  }
 };
 
 // The rate times factor(1) factor(2) ... factor(step): MultiplicativeLR(optimizer, [](int) { return 0.95; }).
@@ -51,17 +55,22 @@ struct MultiplicativeLR : Scheduler {
   using Options = LambdaLR::Options;
   template <std::same_as<Options> O = Options>
   MultiplicativeLR(Optimizer& optimizer, const O& o)
-      : MultiplicativeLR(optimizer, internal::given(o.lr_lambda, "MultiplicativeLR")) {}
+      : MultiplicativeLR(optimizer, internal::given(o.lr_lambda, "MultiplicativeLR")) {
+    continue_after(o.last_epoch);
+  }
 };
 
 // The rate times gamma after every step_size steps.
 struct StepLROptions {
   double step_size = 1;
   double gamma = 0.1;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct StepLR : Scheduler {
   using Options = StepLROptions;
-  StepLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::step(o.step_size, o.gamma)) {}
+  StepLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::step(o.step_size, o.gamma)) {
+    continue_after(o.last_epoch);
+  }
   StepLR(Optimizer& optimizer, double step_size, double gamma = 0.1) : StepLR(optimizer, Options{step_size, gamma}) {}
 };
 
@@ -69,11 +78,14 @@ struct StepLR : Scheduler {
 struct MultiStepLROptions {
   std::vector<double> milestones = {};
   double gamma = 0.1;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct MultiStepLR : Scheduler {
   using Options = MultiStepLROptions;
   MultiStepLR(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::multi_step(o.milestones, o.gamma)) {}
+      : Scheduler(optimizer, schedules::multi_step(o.milestones, o.gamma)) {
+    continue_after(o.last_epoch);
+  }
   template <std::same_as<std::vector<double>> M = std::vector<double>>  // so that {.milestones = ...} means the options
   MultiStepLR(Optimizer& optimizer, M milestones, double gamma = 0.1)
       : MultiStepLR(optimizer, Options{std::move(milestones), gamma}) {}
@@ -92,10 +104,13 @@ struct ConstantLR : Scheduler {
 // The rate times gamma after every step.
 struct ExponentialLROptions {
   double gamma = 0.9;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct ExponentialLR : Scheduler {
   using Options = ExponentialLROptions;
-  ExponentialLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::exponential(o.gamma)) {}
+  ExponentialLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::exponential(o.gamma)) {
+    continue_after(o.last_epoch);
+  }
   ExponentialLR(Optimizer& optimizer, double gamma) : ExponentialLR(optimizer, Options{gamma}) {}
 };
 
@@ -103,32 +118,41 @@ struct ExponentialLR : Scheduler {
 struct LinearLROptions {
   double start_factor = 1.0 / 3, end_factor = 1;
   double total_iters = 5;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct LinearLR : Scheduler {
   using Options = LinearLROptions;
   explicit LinearLR(Optimizer& optimizer, const Options& o = {})
-      : Scheduler(optimizer, schedules::linear(o.start_factor, o.end_factor, o.total_iters)) {}
+      : Scheduler(optimizer, schedules::linear(o.start_factor, o.end_factor, o.total_iters)) {
+    continue_after(o.last_epoch);
+  }
 };
 
 // (1 - step / total_iters)^power times the rate; then 0.
 struct PolynomialLROptions {
   double total_iters = 5, power = 1;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct PolynomialLR : Scheduler {
   using Options = PolynomialLROptions;
   explicit PolynomialLR(Optimizer& optimizer, const Options& o = {})
-      : Scheduler(optimizer, schedules::polynomial(o.total_iters, o.power)) {}
+      : Scheduler(optimizer, schedules::polynomial(o.total_iters, o.power)) {
+    continue_after(o.last_epoch);
+  }
 };
 
 // Half a wave of a cosine from the rate to eta_min in t_max steps. After them it rises again; schedules::cosine stays.
 struct CosineAnnealingLROptions {
   double t_max = 1, T_max = t_max;  // one of the two, PyTorch's is T_max
   double eta_min = 0;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct CosineAnnealingLR : Scheduler {
   using Options = CosineAnnealingLROptions;
   CosineAnnealingLR(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, internal::waves(o.T_max, o.eta_min)) {}
+      : Scheduler(optimizer, internal::waves(o.T_max, o.eta_min)) {
+    continue_after(o.last_epoch);
+  }
   CosineAnnealingLR(Optimizer& optimizer, double t_max, double eta_min = 0)
       : CosineAnnealingLR(optimizer, Options{.t_max = t_max, .eta_min = eta_min}) {}
 };
@@ -137,13 +161,16 @@ struct CosineAnnealingLR : Scheduler {
 struct CosineAnnealingWarmRestartsOptions {
   double t_0 = 1, T_0 = t_0, t_mult = 1, T_mult = t_mult;  // T_0, T_mult: PyTorch's names of t_0, t_mult
   double eta_min = 0;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct CosineAnnealingWarmRestarts : Scheduler {
   using Options = CosineAnnealingWarmRestartsOptions;
   CosineAnnealingWarmRestarts(Optimizer& optimizer, double t_0, double t_mult = 1, double eta_min = 0)
       : CosineAnnealingWarmRestarts(optimizer, Options{.t_0 = t_0, .t_mult = t_mult, .eta_min = eta_min}) {}
   CosineAnnealingWarmRestarts(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::cosine_restarts(o.T_0, o.T_mult, o.eta_min)) {}
+      : Scheduler(optimizer, schedules::cosine_restarts(o.T_0, o.T_mult, o.eta_min)) {
+    continue_after(o.last_epoch);
+  }
 };
 
 // The options of a momentum that goes against the rate, for schedulers with cycles: "momentum", or "beta1" if the

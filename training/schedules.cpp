@@ -192,6 +192,11 @@ void Scheduler::step(double epoch) {
   set(epoch);
 }
 
+void Scheduler::continue_after(std::int64_t last_epoch) {
+  check<ValueError>(last_epoch >= -1, "Scheduler", "last_epoch is ", last_epoch, "; it is at least -1");
+  if (last_epoch >= 0) step(double(last_epoch + 1));
+}
+
 Optimizer& Scheduler::common_optimizer(const char* who, const std::vector<Scheduler>& schedulers) {
   check<ValueError>(!schedulers.empty(), who, "there are no schedulers");
   // The schedulers have set the rate; that of before is the base of all of them.

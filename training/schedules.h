@@ -85,6 +85,11 @@ class CATENA_EXPORT Scheduler {
   nn::StateDict state_dict();
   nn::LoadReport load_state_dict(const nn::StateDict& state);
 
+ protected:
+  // PyTorch's option last_epoch: the number of the last epoch of a training that is continued; -1: it begins. The base
+  // is the optimizer's value, as always. ValueError below -1.
+  void continue_after(std::int64_t last_epoch);
+
  private:
   friend struct SequentialLR;
   friend struct ChainedScheduler;

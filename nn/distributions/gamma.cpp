@@ -4,8 +4,11 @@
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/nn/distributions/parameters.h>
 
 namespace nn::distributions {

@@ -3,6 +3,8 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/nn/distributions/parameters.h>
 

@@ -2,12 +2,6 @@
 // For the sources of this folder alone.
 #pragma once
 
-#include <limits>
-
-#include <catena/autograd/functions/basic_math.h>
-#include <catena/autograd/functions/reduction.h>
-#include <catena/autograd/operators.h>
-#include <catena/kernels/registry/families.h>
 #include <catena/nn/distributions/distributions.h>
 
 namespace nn::distributions::internal {
@@ -15,35 +9,18 @@ namespace nn::distributions::internal {
 inline constexpr double kLogSqrt2Pi = 0.91893853320467274178;
 inline constexpr double kEps = 0x1p-23;  // the distance from 1 to the next number of float32
 
-inline Variable in_dtype(const Variable& v, autograd::Dtype dtype) { return v.dtype() == dtype ? v : v.astype(dtype); }
-inline Variable in_dtype(const Parameter& p, const Variable& like) { return in_dtype(p.value(), like.dtype()); }
+Variable in_dtype(const Variable& v, autograd::Dtype dtype);
+Variable in_dtype(const Parameter& p, const Variable& like);
 // The first parameter in the dtype of both: that of the one with axes, or of the first one; integers become float32.
-inline Variable first_of(const Parameter& a, const Parameter& b) {
-  const Variable &x = a.value(), &y = b.value();
-  const autograd::Dtype dtype = x.ndim() == 0 && y.ndim() > 0 ? y.dtype() : x.dtype();
-  return in_dtype(x, catena::is_floating(dtype) ? dtype : autograd::Dtype::float32);
-}
-inline Variable second_of(const Parameter& a, const Parameter& b) {
-  return in_dtype(b.value(), first_of(a, b).dtype());
-}
-inline Variable floating(const Variable& v) {
-  return catena::is_floating(v.dtype()) ? v : in_dtype(v, autograd::Dtype::float32);
-}
-
+Variable first_of(const Parameter& a, const Parameter& b);
+Variable second_of(const Parameter& a, const Parameter& b);
+Variable floating(const Variable& v);
 // The common shape of two parameters.
-inline Shape broadcast(const Variable& a, const Variable& b) { return (a.data() + b.data()).shape(); }
-
-inline Shape extended(const Shape& shape, const Shape& batch) {
-  Shape all = shape;
-  for (int k = 0; k < batch.size(); ++k) all.push_back(batch[k]);
-  return all;
-}
+Shape broadcast(const Variable& a, const Variable& b);
+Shape extended(const Shape& shape, const Shape& batch);
 // Even numbers in (0, 1), of the dtype and device of a parameter.
-inline Array uniform(const Shape& shape, const Variable& like) {
-  const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
-  return autograd::apply(catena::kernels::maximum, {u, std::numeric_limits<float>::min()});
-}
-inline Variable without_graph(const Variable& v) { return Variable(v.data(), {.requires_grad = false}); }
-inline Variable last_sum(const Variable& x) { return autograd::sum(x, x.ndim() - 1); }
+Array uniform(const Shape& shape, const Variable& like);
+Variable without_graph(const Variable& v);
+Variable last_sum(const Variable& x);
 
 }  // namespace nn::distributions::internal

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <sstream>
 #include <tuple>
 
@@ -178,6 +179,66 @@ BOOST_AUTO_TEST_CASE(averaged_model) {
   autograd::assign(model.b.data(), floats({3}, {1}));
   named.update_parameters(model);
   BOOST_TEST(values(named.module.b.data())[0] == 0.25 * 7 + 0.75 * 3);
+}
+
+BOOST_AUTO_TEST_CASE(averaged_model_by_a_function) {
+  Pair model;
+  std::vector<std::int64_t> numbers;
+  AveragedModel average(model, {.avg_fn = [&](const Variable& averaged, const Variable& p, std::int64_t n) {
+                          numbers.push_back(n);
+                          return averaged * 0.75 + p * 0.25;
+                        }});
+  const double first = values(model.b.data())[0];
+  average.update_parameters(model);
+  BOOST_TEST(values(average.module.b.data())[0] == first);
+  BOOST_TEST(numbers.empty());
+  autograd::assign(model.b.data(), floats({7}, {1}));
+  average.update_parameters(model);
+  BOOST_TEST(values(average.module.b.data())[0] == 0.75 * first + 0.25 * 7);
+  BOOST_TEST(values(model.b.data())[0] == 7);
+  average.update_parameters(model);
+  BOOST_TEST(average.n_averaged() == 3);
+  BOOST_TEST(std::set<std::int64_t>(numbers.begin(), numbers.end()) == (std::set<std::int64_t>{1, 2}), each);
+  BOOST_TEST(!average.module.b.creator());
+  AveragedModel wrong(model, {.avg_fn = [](const Variable&, const Variable&, std::int64_t) {
+                        return Variable(floats({1, 2, 3, 4, 5}, {5}));
+                      }});
+  wrong.update_parameters(model);
+  BOOST_CHECK_THROW(wrong.update_parameters(model), catena::ValueError);
+}
+
+// A scheduler that continues has the rates of one that has made the steps.
+BOOST_AUTO_TEST_CASE(schedulers_that_continue) {
+  Pair model;
+  const auto compare = [&](auto make) {
+    SGD one(model, 1.0), two(model, 1.0);
+    auto begun = make(one, -1);
+    auto continued = make(two, 3);
+    for (int i = 0; i < 4; ++i) begun.step();
+    BOOST_TEST(continued.last_epoch() == 4);
+    for (int i = 0; i < 3; ++i) {
+      BOOST_TEST(one.lr() == two.lr());
+      begun.step();
+      continued.step();
+    }
+    BOOST_TEST(one.lr() == two.lr());
+    BOOST_TEST(two.lr() != 1);
+  };
+  compare([](Optimizer& o, int last) { return StepLR(o, {.step_size = 2, .gamma = 0.5, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return MultiStepLR(o, {.milestones = {2, 5}, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return ExponentialLR(o, {.gamma = 0.5, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return LinearLR(o, {.total_iters = 20, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return PolynomialLR(o, {.total_iters = 20, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return CosineAnnealingLR(o, {.T_max = 20, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return CosineAnnealingWarmRestarts(o, {.T_0 = 5, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) {
+    return LambdaLR(o, {.lr_lambda = [](int step) { return 1.0 / (1 + step); }, .last_epoch = last});
+  });
+  compare([](Optimizer& o, int last) {
+    return MultiplicativeLR(o, {.lr_lambda = [](int) { return 0.5; }, .last_epoch = last});
+  });
+  SGD sgd(model, 1.0);
+  BOOST_CHECK_THROW(ExponentialLR(sgd, {.gamma = 0.5, .last_epoch = -2}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
