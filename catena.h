@@ -57,6 +57,22 @@
 #include <catena/nn/nn.h>
 #include <catena/training/training.h>
 
+// Names that PyTorch has in torch and below it.
+namespace autograd {
+namespace distributions = nn::distributions;
+namespace amp {
+using autograd::autocast;
+using training::GradScaler;
+}  // namespace amp
+namespace indexing {
+using autograd::Ellipsis, autograd::Slice;
+#ifndef None  // a macro of X11
+using autograd::None;
+#endif
+}  // namespace indexing
+using nn::load, nn::save;
+}  // namespace autograd
+
 namespace autograd::internal {
 
 // In the user's own translation unit, so that the framework's libraries need no array library.

@@ -143,6 +143,11 @@ struct Generator {
   std::uint64_t take(std::int64_t n) noexcept {  // returns the offset to use for n elements
     return std::exchange(offset, offset + catena::random_counters(n));
   }
+  // Begins the sequence of a seed: Generator().manual_seed(0).
+  Generator& manual_seed(std::uint64_t new_seed) noexcept {
+    seed = new_seed, offset = 0;
+    return *this;
+  }
 };
 // Returns the default generator of the thread. seed() sets the seed of this generator and of the generators of the
 // array library, nd::random, on all devices.

@@ -95,6 +95,8 @@ template <class A, class B> Variable operator/(const A& a, const B& b) requires 
 template <class A, class B> Variable pow(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::power(internal::operand(a), internal::operand(b));
 }
+template <class E>
+requires(std::is_arithmetic_v<E>) Variable pow(const Array& x, E exponent) { return pow(Variable(x), exponent); }
 template <class A, class B> Variable operator_matmul(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::matrix_multiply(internal::operand(a), internal::operand(b));
 }

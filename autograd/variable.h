@@ -481,9 +481,16 @@ template <std::convertible_to<Variables> List = Variables>
 Variables grad(const Variables& outputs, const Variables& inputs, const List& grad_outputs) {
   return grad(outputs, inputs, grad_outputs, false);
 }
+// Variables, or one of them.
+struct GradOutputs : Variables {
+  using Variables::Variables;
+  GradOutputs() = default;
+  GradOutputs(const Variables& list) : Variables(list) {}
+  template <std::same_as<Variable> V> GradOutputs(const V& one) : Variables{one} {}
+};
 // The same with PyTorch's options: grad({y}, {x}, {.create_graph = true}).
 struct GradOptions {
-  Variables grad_outputs = {};
+  GradOutputs grad_outputs = {};
   bool retain_graph = true;   // the graph stays, with either value
   bool create_graph = false;  // as enable_double_backprop
   bool enable_double_backprop = create_graph;

@@ -36,6 +36,7 @@ struct SequenceElement {
   bool is_link() const noexcept { return link.has_value(); }
   // Returns the link; TypeError for a function.
   CATENA_EXPORT Link& as_link() const;
+  std::vector<Variable> parameters() const { return as_link().parameters(); }
   operator Link&() const { return as_link(); }
   CATENA_EXPORT Variable operator()(const Variable& x) const;
 

@@ -67,6 +67,11 @@ template <class Model> class AveragedModel {
     }
   }
   template <class... A> decltype(auto) operator()(A&&... args) { return module(std::forward<A>(args)...); }
+  AveragedModel& train(bool mode = true) {
+    module.train(mode);
+    return *this;
+  }
+  AveragedModel& eval() { return train(false); }
   std::int64_t n_averaged() const noexcept { return avg_fn_ ? n_ : average_.n(); }
 
   Model module;

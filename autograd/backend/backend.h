@@ -14,6 +14,7 @@
 
 #include <catena/kernels/base/array_header.h>
 #include <catena/kernels/base/array_members.h>
+#include <catena/kernels/base/element_members.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/in_place_members.h>
 #include <catena/kernels/base/small_vector.h>
@@ -50,6 +51,7 @@ concept ForeignArray = requires(const T& t) {
 // Thread safety: handles may be copied and destroyed on any thread; the caller synchronises access to elements.
 class CATENA_EXPORT Array : public catena::HeaderRef,
                             public catena::ArrayMembers<Array>,
+                            public catena::ElementMembers<Array>,
                             public catena::InPlaceMembers<Array> {
  public:
   using catena::ArrayMembers<Array>::shape, catena::ArrayMembers<Array>::size;

@@ -30,6 +30,7 @@
 #include <vector>
 
 #include <catena/kernels/base/array_members.h>
+#include <catena/kernels/base/element_members.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/in_place_members.h>
 #include <catena/kernels/registry/bind.h>
@@ -88,7 +89,9 @@ inline constexpr bool advanced_keys = (... || catena::is_index_array<K>)&&(...&&
 }  // namespace internal
 
 // ---- the array ----------------------------------------------------------------------------------
-class CATENA_EXPORT Array : public catena::HeaderRef, public catena::InPlaceMembers<Array> {
+class CATENA_EXPORT Array : public catena::HeaderRef,
+                            public catena::ElementMembers<Array>,
+                            public catena::InPlaceMembers<Array> {
  public:
   Array() noexcept = default;
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}  // takes over one reference

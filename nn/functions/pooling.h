@@ -254,4 +254,13 @@ Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, Pooli
   return spatial_pyramid_pooling_2d(x, pyramid_height, pooling_class, CudnnOptions{use_cudnn});
 }
 
+// torchvision's module.
+namespace ops {
+using nn::nms;
+// The areas (N) of boxes (N, 4), and the intersection over union (N, M) of each of N boxes with each of M: the area of
+// their intersection divided by that of their union, NaN if both are empty. InvalidType for other shapes.
+CATENA_EXPORT Variable box_area(const Variable& boxes);
+CATENA_EXPORT Variable box_iou(const Variable& boxes1, const Variable& boxes2);
+}  // namespace ops
+
 }  // namespace nn

@@ -255,4 +255,33 @@ Variable nms(const Variable& boxes, const Variable& scores, double iou_threshold
   return autograd::internal::recorded(y, "NMS", {boxes, scores}, std::move(options));
 }
 
+namespace ops {
+namespace {
+void check_boxes(const char* op, const char* names, const autograd::Variables& boxes) {
+  internal::check_inputs(op, names, boxes, [n = boxes.size()](const TypeInfoTuple& in_types) {
+    using namespace autograd::type_check;
+    for (std::size_t i = 0; i < n; ++i)
+      expect(in_types[i].dtype.kind() == 'f', in_types[i].ndim == 2, in_types[i].shape[1] == 4);
+  });
+}
+Variable corner(const Variable& boxes, int first) { return boxes(autograd::_, autograd::Slice(first, first + 2)); }
+}  // namespace
+
+Variable box_area(const Variable& boxes) {
+  check_boxes("box_area", "boxes", {boxes});
+  return autograd::prod(corner(boxes, 2) - corner(boxes, 0), 1);
+}
+
+Variable box_iou(const Variable& boxes1, const Variable& boxes2) {
+  check_boxes("box_iou", "boxes1 boxes2", {boxes1, boxes2});
+  const auto against_all = [&](int first, auto f) {
+    return f(autograd::expand_dims(corner(boxes1, first), 1), autograd::expand_dims(corner(boxes2, first), 0));
+  };
+  const Variable begin = against_all(0, [](const Variable& a, const Variable& b) { return autograd::maximum(a, b); });
+  const Variable end = against_all(2, [](const Variable& a, const Variable& b) { return autograd::minimum(a, b); });
+  const Variable common = autograd::prod(autograd::clip(end - begin, 0, {}), 2);
+  return common / (autograd::expand_dims(box_area(boxes1), 1) + autograd::expand_dims(box_area(boxes2), 0) - common);
+}
+}  // namespace ops
+
 }  // namespace nn

@@ -331,6 +331,15 @@ BOOST_AUTO_TEST_CASE(suppression_of_boxes) {
   BOOST_TEST(kept(0.9) == (Ids{1, 0, 3, 2}), boost::test_tools::per_element());
   BOOST_TEST(kept(0.1) == (Ids{1, 2}), boost::test_tools::per_element());
   BOOST_TEST(nn::nms(Variable(zeros({0, 4})), Variable(zeros({0})), 0.5).size() == 0);
+  // Areas 100 and 81 of boxes of which one lies in the other, a box beside them, and a quarter of two squares.
+  const Variable first(array(std::vector<double>{0, 0, 10, 10, 0, 0, 2, 2}, {2, 4})),
+      second(array(std::vector<double>{1, 1, 10, 10, 20, 20, 30, 30, 1, 1, 3, 3}, {3, 4}));
+  const std::vector<double> areas{81, 100, 4};
+  BOOST_TEST(to_vector<double>(nn::ops::box_area(second).data()) == areas, boost::test_tools::per_element());
+  const std::vector<double> iou = to_vector<double>(nn::ops::box_iou(first, second).data()),
+                            expected{0.81, 0, 4. / 100, 1. / 84, 0, 1. / 7};
+  for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(std::fabs(iou[i] - expected[i]) < 1e-12);
+  BOOST_CHECK_THROW(nn::ops::box_iou(scores, second), catena::InvalidType);
   BOOST_CHECK_THROW(nn::nms(scores, scores, 0.5), catena::InvalidType);
 }
 
