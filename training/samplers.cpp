@@ -219,7 +219,7 @@ std::int64_t DistributedSampler::length(std::int64_t dataset_size) const {
 }
 
 Order DistributedSampler::order(const OrderContext& context) const {
-  const std::int64_t epoch = epoch_.value_or(context.epoch);
+  const std::int64_t epoch = epoch_->value_or(context.epoch);
   autograd::Generator shared{autograd::derived_seed(options_.seed, static_cast<std::uint64_t>(epoch)), 0};
   const OrderContext whole{context.dataset_size, epoch, {}, shared};
   const Order all = options_.sampler   ? (*options_.sampler)->order(whole)

@@ -15,6 +15,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/pointers.h>
 #include <catena/training/held.h>
 
 namespace training {
@@ -221,8 +222,9 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
   explicit DistributedSampler(const D&, const O& o)
       : DistributedSampler(Options{o.rank, o.num_replicas, o.shuffle, o.seed, o.drop_last}) {}
   // Sets the number of the sweep, from which the order follows. Without a call it is that of the iterator, so that each
-  // sweep has another order. An iterator asks for the order of a sweep when the sweep begins.
-  void set_epoch(std::int64_t sweep) noexcept { epoch_ = sweep; }
+  // sweep has another order. An iterator asks for the order of a sweep when the sweep begins. Copies of a sampler, such
+  // as the one of a DataLoader, have the same number.
+  void set_epoch(std::int64_t sweep) noexcept { *epoch_ = sweep; }
   // ValueError if drop_last leaves no example
   std::int64_t length(std::int64_t dataset_size) const override;
   // ValueError for an order of `sampler` that has another length than its length()
@@ -230,7 +232,7 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
 
  private:
   Options options_;
-  std::optional<std::int64_t> epoch_;
+  catena::Shared<std::optional<std::int64_t>> epoch_ = catena::Shared<std::optional<std::int64_t>>::make();
 };
 
 // Batches of the indices of a sampler: the option batch_sampler of DataLoader, in place of batch_size, shuffle, sampler

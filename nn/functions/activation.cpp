@@ -204,7 +204,8 @@ class SoftmaxNode : public FunctionNode, public autograd::internal::HasOptions {
   void options(autograd::internal::FunctionOptions& o) const override { o.integer("axis", axis_); }
   void check_type_forward(const autograd::type_check::TypeInfoTuple& in_types) const override {
     using namespace autograd::type_check;
-    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f', in_types[0].ndim >= 2);
+    expect(in_types.size() == 1, in_types[0].dtype.kind() == 'f');
+    if (axis_ == 1) expect(in_types[0].ndim >= 2);  // the axis that is meant without an argument
     autograd::internal::expect_axes(in_types, axis_);
   }
 

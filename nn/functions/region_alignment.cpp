@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -274,11 +275,11 @@ Variable box_area(const Variable& boxes) {
 
 Variable box_iou(const Variable& boxes1, const Variable& boxes2) {
   check_boxes("box_iou", "boxes1 boxes2", {boxes1, boxes2});
-  const auto against_all = [&](int first, auto f) {
-    return f(autograd::expand_dims(corner(boxes1, first), 1), autograd::expand_dims(corner(boxes2, first), 0));
+  const auto corners = [&](int first) {
+    return autograd::broadcast(
+        {autograd::expand_dims(corner(boxes1, first), 1), autograd::expand_dims(corner(boxes2, first), 0)});
   };
-  const Variable begin = against_all(0, [](const Variable& a, const Variable& b) { return autograd::maximum(a, b); });
-  const Variable end = against_all(2, [](const Variable& a, const Variable& b) { return autograd::minimum(a, b); });
+  const Variable begin = autograd::maximum(corners(0)), end = autograd::minimum(corners(2));
   const Variable common = autograd::prod(autograd::clip(end - begin, 0, {}), 2);
   return common / (autograd::expand_dims(box_area(boxes1), 1) + autograd::expand_dims(box_area(boxes2), 0) - common);
 }

@@ -202,8 +202,8 @@ BOOST_AUTO_TEST_CASE(files) {
   BOOST_TEST(nn::load(folder / "t.npz").texts.at("name") == "a name");
   BOOST_TEST(nn::load(folder / "t.npz").texts.at("empty").empty());
   BOOST_CHECK_THROW(nn::save(with_texts, folder / "t.safetensors"), catena::TypeError);
-  const std::string message = message_of<catena::ValueError>([&] { nn::save(state, folder / "m.pt"); });
-  BOOST_TEST(message.find("write \".safetensors\"") != message.npos);
+  nn::save(state, folder / "m.pt");
+  BOOST_TEST(nn::load(folder / "m.pt").size() == state.size());
   BOOST_CHECK_THROW(nn::load(folder / "none.npz"), catena::IOError);
   BOOST_CHECK_THROW(nn::load(folder / "none.pt"), catena::IOError);
 }
