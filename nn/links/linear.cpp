@@ -60,6 +60,8 @@ Variable Linear::operator()(const Variable& x, std::optional<int> kept_of_call) 
       if (x.ndim() < 1) throw catena::InvalidType("x.ndim >= 1", "0 < 1");
       if (x.ndim() > 2 && !kept_of_call) check_flattening(x, out_size);
       W.initialize({out_size, columns(x, kept_axes(x, kept_of_call))});
+    } else if (!kept_of_call && x.ndim() > 2 && columns(x, 1) != W.shape(1) && x.shape(-1) == W.shape(1)) {
+      kept_of_call = -1;
     }
     const Variable offset = internal::handle_of(b);
     if (internal::is_quantized(W))

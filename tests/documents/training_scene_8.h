@@ -48,6 +48,7 @@ struct Scene {
         test_iter(ds, 4, {.repeat = false, .shuffle = false}),
         trainer(training::StandardUpdater(training::SerialIterator(ds, 4), (opt_clf.setup(clf), opt_clf)),
                 {3, training::epoch}, folder) {
+    std::filesystem::create_directories(folder);
     std::filesystem::current_path(folder);
     opt.setup(model);
   }
