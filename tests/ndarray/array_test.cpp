@@ -161,7 +161,12 @@ BOOST_AUTO_TEST_CASE(transposition) {
   BOOST_TEST(a.swapaxes(0, -1).shares_memory(a));
   const Array line = nd::arange(3);
   BOOST_TEST(line.T().get() == line.get());
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1); }) ==
+  // Two axes of an array of a higher rank are exchanged, as in PyTorch; NumPy refuses them.
+  BOOST_TEST(a.transpose(0, 1).strides() == a.swapaxes(0, 1).strides());
+  BOOST_TEST(a.transpose(-1, 1).strides() == a.swapaxes(2, 1).strides());
+  const Array matrix = nd::arange(6).reshape(2, 3);
+  BOOST_TEST(matrix.transpose(0, 1).strides() == matrix.strides());
+  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose({0, 1}); }) ==
              "transpose: 2 axes (0, 1) were given for an array of rank 3");
   BOOST_TEST(message_of<nd::IndexError>([&] { a.transpose(0, 1, 3); }) ==
              "transpose: axis 3 is out of bounds for array of dimension 3");
