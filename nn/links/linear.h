@@ -38,9 +38,9 @@ struct LinearOptions {
 //
 // For x of more than two axes there are two readings: Chainer flattens all axes but the first (n_batch_axes = 1),
 // PyTorch maps the last one (n_batch_axes = -1). A W that exists decides: the flattened x is mapped if it fits, or
-// else the last axis; if that does not fit, an InvalidType names the option. Where the first call would create W without the option, sequences (N, T, C)
-// are a ValueError, and images of four and more axes are flattened with a UserWarning, because networks written for
-// Chainer rely on it. n_batch_axes = 1 flattens quietly.
+// else the last axis; if that does not fit, an InvalidType names the option. Where the first call would create W
+// without the option, sequences (N, T, C) are a ValueError, and images of four and more axes are flattened with a
+// UserWarning, because networks written for Chainer rely on it. n_batch_axes = 1 flattens quietly.
 //   Linear(10, {.n_batch_axes = -1})(x)      for x (2, 3, 4): W (10, 4), y (2, 3, 10)
 //   Linear(10)(x, 2)                         the same, for one call
 class CATENA_EXPORT Linear : public internal::WeightAndBias {

@@ -166,8 +166,9 @@ BOOST_AUTO_TEST_CASE(transposition) {
   BOOST_TEST(a.transpose(-1, 1).strides() == a.swapaxes(2, 1).strides());
   const Array matrix = nd::arange(6).reshape(2, 3);
   BOOST_TEST(matrix.transpose(0, 1).strides() == matrix.strides());
-  BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose({0, 1}); }) ==
-             "transpose: 2 axes (0, 1) were given for an array of rank 3");
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               a.transpose({0, 1});
+             }) == "transpose: 2 axes (0, 1) were given for an array of rank 3");
   BOOST_TEST(message_of<nd::IndexError>([&] { a.transpose(0, 1, 3); }) ==
              "transpose: axis 3 is out of bounds for array of dimension 3");
   BOOST_TEST(message_of<nd::ValueError>([&] { a.transpose(0, 1, -2); }) ==
