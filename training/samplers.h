@@ -222,8 +222,8 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
   explicit DistributedSampler(const D&, const O& o)
       : DistributedSampler(Options{o.rank, o.num_replicas, o.shuffle, o.seed, o.drop_last}) {}
   // Sets the number of the sweep, from which the order follows. Without a call it is that of the iterator, so that each
-  // sweep has another order. An iterator asks for the order of a sweep when the sweep begins. Copies of a sampler, such
-  // as the one of a DataLoader, have the same number.
+  // sweep has another order. An iterator draws its first order when it is made, and the others when their sweeps begin.
+  // Copies of a sampler, such as the one of a DataLoader, have the same number.
   void set_epoch(std::int64_t sweep) noexcept { *epoch_ = sweep; }
   // ValueError if drop_last leaves no example
   std::int64_t length(std::int64_t dataset_size) const override;

@@ -91,6 +91,7 @@ std::vector<std::int64_t> beginnings(const Array& keys) {
 }
 
 Array taken(const Array& a, const std::vector<std::int64_t>& positions) {
+  const DeviceScope on(a.device());
   return take(a, array(positions, Dtype::int64), {.axis = 0});
 }
 

@@ -35,7 +35,7 @@ Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 -
 }  // namespace
 
 Variable Parameter::of_number(double number) {
-  const Array value = autograd::full({}, number, autograd::Dtype::float32, autograd::Device{});
+  const Array value = autograd::full({}, number);
   return Variable(value, {.requires_grad = false});
 }
 

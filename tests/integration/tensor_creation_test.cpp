@@ -301,7 +301,7 @@ BOOST_AUTO_TEST_CASE(modes_and_exits) {
   BOOST_TEST(((x * x).creator() != nullptr));
   check(autograd::Array(x.numpy()), {1, 1});
   check(x.new_tensor({1.0, 2.0}), {1, 2});
-  BOOST_TEST(x.data_ptr<const float>()[1] == 1);
+  if (x.device().kind == autograd::Device::Kind::cpu) BOOST_TEST(x.data_ptr<const float>()[1] == 1);
   // Functions of variables take arrays.
   const nd::Array a = nd::arange(6, nd::float32);
   BOOST_TEST(autograd::transpose(autograd::reshape(a, {2, 3}), {1, 0}).shape() == (nd::Shape{3, 2}));

@@ -72,7 +72,7 @@ std::string event_file_name() {
 
 }  // namespace
 
-SummaryWriter::SummaryWriter(const std::string& folder) {
+SummaryWriter::SummaryWriter(const std::string& folder, Folder) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   check<catena::IOError>(!error, "SummaryWriter", "cannot create the folder \"", folder, "\": ", error.message());

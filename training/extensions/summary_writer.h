@@ -31,7 +31,8 @@ struct SummaryWriterOptions {
 };
 class CATENA_EXPORT SummaryWriter {
  public:
-  explicit SummaryWriter(const std::string& folder);
+  template <std::convertible_to<std::string> S>
+  explicit SummaryWriter(const S& folder) : SummaryWriter(std::string(folder), Folder()) {}
   // PyTorch's options: the folder is log_dir + comment.
   template <std::same_as<SummaryWriterOptions> O = SummaryWriterOptions>
   explicit SummaryWriter(const O& o) : SummaryWriter(o.log_dir + o.comment) {}
@@ -71,6 +72,9 @@ class CATENA_EXPORT SummaryWriter {
   const std::string& path() const noexcept { return path_; }  // of the event file
 
  private:
+  // No public constructor takes a std::string, which g++ would make of two options in braces.
+  struct Folder {};
+  SummaryWriter(const std::string& folder, Folder);
   void add(std::string_view value, std::int64_t step);
   std::string path_;
   catena::Owned<internal::AppendFile> file_;
