@@ -446,15 +446,16 @@ struct AddedMembers::Member {
   std::optional<Persistent> persistent;
   std::optional<AnyLink> link;
 };
-struct AddedMembers::List : NamedLinkHooks {  // a base, so that remove_added() finds the list
+struct AddedMembers::List {
   std::vector<catena::Owned<Member>> members;
+  NamedLinkHooks hooks;
 };
 
 AddedMembers::AddedMembers(const AddedMembers& o) {
   if (!o.list_) return;
   list_ = catena::Owned<List>(new List);
   for (const auto& m : o.list_->members) list_->members.emplace_back(new Member(*m));
-  static_cast<NamedLinkHooks&>(*list_) = *o.list_;
+  list_->hooks = o.list_->hooks;
 }
 
 AddedMembers& AddedMembers::operator=(const AddedMembers& o) {
@@ -503,17 +504,20 @@ AddedMembers::Member& AddedMembers::add(const Link& to, const std::string& name)
   return *list_->members.emplace_back(new Member{name, {}, {}, {}});
 }
 
-const NamedLinkHooks* AddedMembers::hooks() const noexcept { return list_ && !list_->empty() ? list_.get() : nullptr; }
+void AddedMembers::remove(std::string_view name) noexcept {
+  if (list_) std::erase_if(list_->members, [&](const auto& member) { return member->name == name; });
+}
+
+const NamedLinkHooks* AddedMembers::hooks() const noexcept {
+  return list_ && !list_->hooks.empty() ? &list_->hooks : nullptr;
+}
 NamedLinkHooks& AddedMembers::editable_hooks() {
   if (!list_) list_ = catena::Owned<List>(new List);
-  return *list_;
+  return list_->hooks;
 }
 const NamedLinkHooks* hooks_of(const Link& link) noexcept { return Naming::added(mutable_link(link)).hooks(); }
 NamedLinkHooks& editable_hooks(Link& link) { return Naming::added(link).editable_hooks(); }
-void remove_added(Link& link, std::string_view name) {
-  std::erase_if(static_cast<AddedMembers::List&>(Naming::added(link).editable_hooks()).members,
-                [&](const auto& member) { return member->name == name; });
-}
+void remove_added(Link& link, std::string_view name) { Naming::added(link).remove(name); }
 
 std::string indexed_name(std::string_view name, std::size_t i) { return std::string(name) + "/" + std::to_string(i); }
 

@@ -96,6 +96,7 @@ class CATENA_EXPORT AddedMembers {
   ~AddedMembers() = default;
   void visit(MemberVisitor& v) const;
   Member& add(const Link& to, const std::string& name);
+  void remove(std::string_view name) noexcept;  // has no effect without a member of this name
   // The hooks of the link (link_hook.h); null if there are none.
   const std::vector<std::pair<std::string, catena::Shared<LinkHook>>>* hooks() const noexcept;
   std::vector<std::pair<std::string, catena::Shared<LinkHook>>>& editable_hooks();

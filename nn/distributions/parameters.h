@@ -1,4 +1,4 @@
-// What the distributions of this folder have in common: the dtypes and shapes of their parameters, and random numbers.
+// Functions that the distributions share: dtypes and shapes of parameters, and random numbers.
 // For the sources of this folder alone.
 #pragma once
 

@@ -42,7 +42,7 @@ Variable LayerNormalization::operator()(const Variable& x) {
   try {
     if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
     if (!beta.is_initialized()) beta.initialize(gamma.shape());
-    // What the link lacks is a constant where x is: only its parameters are moved and converted.
+    // A parameter that the link lacks is a constant on the device of x, because only parameters that are listed move.
     const Dtype dtype = elementwise_affine ? gamma.dtype() : x.dtype();
     const auto used = [&](bool is_there, const Parameter& p, double otherwise) {
       return is_there ? Variable(p) : Variable(autograd::full(p.shape(), otherwise, dtype, x.device()));

@@ -26,7 +26,7 @@ template <Variable (*function)(const Variable& x)> struct InplaceLayerOf : Inpla
   using InplaceLayer::InplaceLayer;
   Variable operator()(const Variable& x) const { return function(x); }
 };
-// Those of a layer with one or two numbers, which are members of its options: LeakyReLU(0.2), Hardtanh(-2, 2).
+// Constructors of a layer with one or two numbers, which are members of its options: LeakyReLU(0.2), Hardtanh(-2, 2).
 template <class Options, double Options::*first, double Options::*second = nullptr> struct NumbersLayer : Options {
   NumbersLayer() = default;
   explicit NumbersLayer(const Options& o) : Options(o) {}
@@ -40,7 +40,7 @@ template <class Options, double Options::*first, double Options::*second = nullp
   template <std::same_as<bool> B>
   NumbersLayer(double number, double other, B) requires(second != nullptr) : NumbersLayer(number, other) {}
 };
-// Those of a layer along an axis: Softmax(1), Softmax({.dim = 1}).
+// Constructors of a layer along an axis: Softmax(1), Softmax({.dim = 1}).
 struct AxisLayer {
   int dim;
   explicit AxisLayer(int axis) : dim(axis) {}

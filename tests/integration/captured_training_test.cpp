@@ -10,6 +10,7 @@
 
 #include <catena/autograd/capture.h>
 #include <catena/catena.h>
+#include <catena/tests/integration/captured_training.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/pattern.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -20,51 +21,7 @@ using autograd::Variables;
 
 namespace {
 
-struct MLP : nn::Chain {
-  nn::Linear l1{6, 16}, l2{16, 16}, l3{16, 3};
-  NN_MEMBERS(l1, l2, l3)
-  Variable operator()(const Variable& x) {
-    return l3(nn::dropout(nn::relu(l2(nn::dropout(nn::relu(l1(x)), {.ratio = 0.25})))));
-  }
-};
-
-constexpr int kBatch = 8, kSteps = 20;
-
-Array inputs(int step) {
-  std::vector<double> v;
-  for (int i = 0; i < kBatch * 6; ++i) v.push_back(std::sin(1.3 * i + 0.7 * step));
-  return autograd::astype(autograd::array(v, {kBatch, 6}), autograd::Dtype::float32);
-}
-Array labels(int step) {
-  std::vector<std::int32_t> v;
-  for (int i = 0; i < kBatch; ++i) v.push_back((i * 7 + step) % 3);
-  return autograd::array(v, {kBatch});
-}
-
-template <class Optimizer> struct Run {
-  nn::Classifier<MLP> model;
-  Optimizer optimizer;
-  Array x = inputs(0), t = labels(0);
-  std::vector<double> losses;
-
-  Run() : model((autograd::seed(3), MLP())) { optimizer.setup(model); }
-  void step() { optimizer.update(model, Variable(x), Variable(t)); }
-  void next_batch(int k) {
-    autograd::assign(x, inputs(k));
-    autograd::assign(t, labels(k));
-  }
-  void note() { losses.push_back(autograd::item(model.loss.data()).to_double()); }
-  // Everything that training changes, in bytes.
-  std::string state() {
-    nn::serializers::DictionarySerializer s;
-    model.serialize(*s["model"]);
-    optimizer.serialize(*s["optimizer"]);
-    std::string all;
-    for (const auto& e : s.entries())
-      all += e.key + "=" + e.text + std::string(reinterpret_cast<const char*>(e.bytes.data()), e.bytes.size());
-    return all + std::to_string(autograd::default_generator().offset);
-  }
-};
+using namespace captured;
 
 template <class Optimizer> void change_rate(Optimizer& o, int k) {
   if (k == 10) o.set_hyper(o.hyper_names().front(), 0.02);
@@ -94,17 +51,6 @@ template <class Optimizer> void compare(bool expect_graph) {
   BOOST_TEST((captured.state() == expected), "states differ");
   BOOST_TEST(captured.optimizer.t() == kSteps);
 }
-
-bool on_cuda() { return autograd::default_backend().default_device().kind == autograd::Device::Kind::cuda; }
-bool has_graphs(const char* what) {
-  if (!on_cuda()) std::cout << "skipped: " << what << ", which is a matter of graphs\n";
-  return on_cuda();
-}
-
-template <class F> std::string message_of(F&& f) { return test::message_of<catena::RuntimeError>(f); }
-using test::matches;
-// Of an array: 0x7f12 (16, 6) float32 on cuda:0
-std::string array_pattern(const std::string& shape) { return "0x[0-9a-f]+ \\(" + shape + "\\) float32 on cuda:0"; }
 
 // ---- what a trainer runs ------------------------------------------------------------------------
 constexpr int kExamples = 5 * kBatch + 3;
@@ -142,17 +88,6 @@ class ShortLast : public training::Iterator {
  private:
   std::int64_t position_ = 0, epoch_ = 0;
   std::optional<double> previous_;
-};
-
-// Lazily sized, with everything that has a state of its own.
-struct Net : nn::Chain {
-  nn::Linear l1{16}, l2{3};
-  nn::BatchNormalization bn{16};
-  bool finetune = false;
-  NN_MEMBERS(l1, bn, l2)
-  Variable operator()(const Variable& x) {
-    return l2(nn::dropout(nn::relu(bn(l1(x), {.finetune = finetune})), {.ratio = 0.25}));
-  }
 };
 
 std::string bytes_of(const nn::serializers::DictionarySerializer& s) {
@@ -290,133 +225,6 @@ BOOST_AUTO_TEST_CASE(what_needs_the_host_is_refused) {
   const Array x = autograd::ones({3});
   const std::string message = message_of([&] { autograd::CapturedWork([&] { autograd::item(autograd::sum(x)); }); });
   BOOST_TEST(test::has(message, "cannot be recorded in a CUDA graph"), message);
-}
-
-// ---- replaced arrays ----------------------------------------------------------------------------
-BOOST_AUTO_TEST_CASE(a_replaced_array_is_named) {
-  if (!has_graphs("errors of replays")) return;
-  Run<training::Adam> run;
-  autograd::CapturedWork work([&] { run.step(); });
-  const std::string before = run.state();
-  const auto message = [&] { return test::message_if_thrown<catena::RuntimeError>([&] { work.replay(); }); };
-  const auto replaced = [](const std::string& what, const std::string& shape) {
-    const std::string array = array_pattern(shape);
-    return "replay: the array of " + what + " was replaced since the capture \\(" + array + ", captured " + array +
-           "\\); capture again";
-  };
-  Variable W = run.model.predictor.l2.W;
-
-  const Array original = W.data();
-  W.set_data(autograd::copy(original));
-  BOOST_TEST(matches(message(), replaced("parameter /predictor/l2/W", "16, 16")), message());
-  W.set_data(autograd::reshape(original, {8, 32}));
-  BOOST_TEST(test::has(message(), "(8, 32) float32 on cuda:0, captured 0x"), message());
-  BOOST_TEST(!work.try_replay());
-  W.set_data(autograd::reshape(original, {16, 16}));  // the same memory
-  BOOST_TEST(message() == "(nothing was thrown)");
-
-  const Array grad = W.grad();
-  W.set_grad(autograd::copy(grad));
-  BOOST_TEST(matches(message(), replaced("the gradient of parameter /predictor/l2/W", "16, 16")), message());
-  W.cleargrad();
-  BOOST_TEST(
-      test::has(message(), "gradient of parameter /predictor/l2/W was replaced since the capture (none, captured 0x"),
-      message());
-  W.set_grad(grad);
-
-  {
-    const auto testing = autograd::train_mode(false);
-    BOOST_TEST(message() == "replay: the mode train is off, at the capture it was on; capture again");
-  }
-  autograd::default_generator().seed = 4;
-  BOOST_TEST(message() == "replay: the seed of the random generator is 4, at the capture it was 3; capture again");
-  autograd::default_generator().seed = 3;
-
-  // One replay has run between all these errors: what failed has changed nothing.
-  Run<training::Adam> plain;
-  plain.step();
-  BOOST_TEST((before == plain.state()));
-  plain.step();
-  BOOST_TEST((run.state() == plain.state()));
-
-  run.optimizer.add_hook(training::WeightDecay(0.1));
-  BOOST_TEST(
-      message() ==
-      "replay: the target, the list of hooks or the parameter groups of Adam changed since the capture; capture again");
-  run.optimizer.setup(run.model);
-  BOOST_TEST(matches(message(), replaced("state m of parameter /predictor/l1/W", "16, 6")), message());
-}
-
-BOOST_AUTO_TEST_CASE(persistents_are_watched) {
-  if (!has_graphs("errors of replays")) return;
-  nn::Classifier<Net> model{Net()};
-  training::Adam optimizer;
-  optimizer.setup(model);
-  const Array x = inputs(0), t = labels(0);
-  const auto step = [&] { optimizer.update(model, Variable(x), Variable(t)); };
-  step();
-  autograd::CapturedWork work(step);
-  model.predictor.bn.N = 7;
-  BOOST_TEST(message_of([&] { work.replay(); }) ==
-             "replay: persistent /predictor/bn/N changed since the capture; capture again");
-  model.predictor.bn.N = 0;
-  work.replay();
-  model.predictor.bn.avg_mean.array() = autograd::zeros({16});
-  BOOST_TEST(matches(message_of([&] { work.replay(); }),
-                     "replay: the array of persistent /predictor/bn/avg_mean was replaced .*"));
-}
-
-BOOST_AUTO_TEST_CASE(freezing_is_watched) {
-  if (!has_graphs("errors of replays")) return;
-  Run<training::Adam> run;
-  run.model.predictor.l1.disable_update();
-  const std::vector<double> before = autograd::to_vector<double>(run.model.predictor.l1.W.data());
-  run.step();
-  autograd::CapturedWork work([&] { run.step(); });
-  work.replay();
-  BOOST_TEST(autograd::to_vector<double>(run.model.predictor.l1.W.data()) == before);
-  run.model.enable_update();
-  BOOST_TEST(message_of([&] { work.replay(); }) ==
-             "replay: which parameters are frozen changed since the capture; capture again");
-}
-
-BOOST_AUTO_TEST_CASE(modes_of_links_are_watched) {
-  if (!has_graphs("errors of replays")) return;
-  nn::Classifier<Net> model{Net()};
-  training::Adam optimizer;
-  optimizer.setup(model);
-  const Array x = inputs(0), t = labels(0);
-  const auto step = [&] { optimizer.update(model, Variable(x), Variable(t)); };
-  step();
-  autograd::CapturedWork work(step);
-  model.train();
-  work.replay();
-  model.predictor.bn.eval();
-  BOOST_TEST(message_of([&] { work.replay(); }) ==
-             "replay: the mode of /predictor/bn changed since the capture; capture again");
-  model.predictor.bn.train();
-  work.replay();
-}
-
-BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
-  Array table = autograd::full({3}, 2.0), y;
-  BOOST_TEST(!autograd::is_capturing());
-  autograd::watch_array("nothing", [] { return Array(); });  // no capture is under way
-  autograd::CapturedWork work([&] {
-    BOOST_TEST(autograd::is_capturing() == on_cuda());
-    y = table * 3.0;
-    autograd::watch_array("the table", [&] { return table; });
-  });
-  table = autograd::full({3}, 5.0);
-  if (on_cuda()) {
-    BOOST_TEST(test::has(message_of([&] { work.replay(); }),
-                         "replay: the array of the table was replaced since the capture (0x"));
-    BOOST_TEST(autograd::to_vector<double>(y)[0] == 6);
-  } else {  // the function is called again and sees the new one
-    work.replay();
-    BOOST_TEST(autograd::to_vector<double>(y)[0] == 15);
-    BOOST_TEST(work.try_replay());
-  }
 }
 
 BOOST_AUTO_TEST_CASE(what_is_made_in_the_first_step_is_not_captured) {

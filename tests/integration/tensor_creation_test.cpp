@@ -54,8 +54,8 @@ BOOST_AUTO_TEST_CASE(kinds) {
   check_kind(autograd::empty_like(x), nd::float64, {2, 3});
   check_kind(autograd::randint_like(x, 0, 3), nd::float64, {2, 3});
   const autograd::Array plain = autograd::zeros({2});
-  const autograd::Array alike = autograd::zeros_like(plain);
-  check(alike, {0, 0});
+  const autograd::Array same_shape = autograd::zeros_like(plain);
+  check(same_shape, {0, 0});
   const autograd::using_config scope({.dtype = nd::float64});
   check_kind(autograd::rand(2, 2), nd::float64, {2, 2});
 }
