@@ -28,14 +28,14 @@ constexpr std::int64_t kAhead = 8;  // entries
 
 // Four sums, so that an addition does not wait for the previous one. The additions of a short row overlap with those of
 // the next row.
-template <class T, class I> CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
+template <bool fetches, class T, class I> CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
   T sum{}, sums[3] = {};
   std::int64_t k = p.indptr[row];
   const std::int64_t end = p.indptr[row + 1];
   constexpr std::int64_t kShort = 16;
   if (end - k < kShort) {
     for (; k < end; ++k) {
-      if (k < p.fetched) __builtin_prefetch(&p.x[p.indices[k + kAhead]]);
+      if (fetches && k < p.fetched) __builtin_prefetch(&p.x[p.indices[k + kAhead]]);
       add_product(sum, p.data[k], p.x[p.indices[k]]);
       asm("" : "+r"(k));  // no vectors, which would add the products of a row one by one after three comparisons
     }
@@ -112,8 +112,10 @@ template <class T, class I> CATENA_INLINE void product_with_columns(const Produc
 
 template <class T, class I>
 CATENA_INLINE void multiply_part(const Product<T, I>& p, std::int64_t begin, std::int64_t end) {
-  if (p.columns == 1)
-    for (std::int64_t i = begin; i < end; ++i) p.out[i] = product_with_vector(p, i);
+  if (p.columns == 1 && p.fetched > 0)
+    for (std::int64_t i = begin; i < end; ++i) p.out[i] = product_with_vector<true>(p, i);
+  else if (p.columns == 1)
+    for (std::int64_t i = begin; i < end; ++i) p.out[i] = product_with_vector<false>(p, i);
   else
     for (std::int64_t i = begin; i < end; ++i) product_with_columns(p, i);
 }
