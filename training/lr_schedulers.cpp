@@ -83,6 +83,7 @@ Optimizer& at_rate(Optimizer& optimizer, const OneCycleLROptions& o) {
   const double lr = o.max_lr;
   check<ValueError>(lr > 0, "OneCycleLR", "max_lr is ", lr, " and must be positive");
   rate_of(o);  // for its checks
+  momentum_of("OneCycleLR", optimizer, o.cycle_momentum);
   optimizer.set_lr(lr);
   const std::string hyper = internal::hyper_to_set(optimizer, {}, "OneCycleLR");
   for (ParamGroup& group : internal::groups_with(optimizer, hyper)) group.set_hyper(hyper, lr);
@@ -109,6 +110,12 @@ catena::Function<double(double step)> height_of(const CyclicLROptions& o) {
   };
 }
 
+// Checks that there is a momentum if one is wanted.
+Optimizer& with_momentum(Optimizer& optimizer, const CyclicLROptions& o) {
+  momentum_of("CyclicLR", optimizer, o.cycle_momentum);
+  return optimizer;
+}
+
 // ---- one after the other ----
 // Returns the number of steps of each of n schedulers; 0 for the last one, which has no end.
 std::vector<double> lengths_of(std::size_t n, const std::vector<double>& milestones) {
@@ -133,15 +140,14 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
   if (const std::string name = momentum_of("OneCycleLR", optimizer, o.cycle_momentum); !name.empty())
     momentum_.emplace(optimizer, cycle_of(o, o.max_momentum, o.base_momentum, o.max_momentum), name);
 }
-void OneCycleLR::step() {
-  Scheduler::step();
-  if (momentum_) momentum_->step();
+void OneCycleLR::set(double step) {
+  Scheduler::set(step);
+  if (momentum_) momentum_->step(step);
 }
 
 CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicLROptions& o)
-    : Scheduler(optimizer, [height = height_of(o), low = o.base_lr, high = o.max_lr](double, double step) {
-        return low + (high - low) * height(step);
-      }) {
+    : Scheduler(with_momentum(optimizer, o), [height = height_of(o), low = o.base_lr, high = o.max_lr](
+                                                 double, double step) { return low + (high - low) * height(step); }) {
   if (const std::string name = momentum_of("CyclicLR", optimizer, o.cycle_momentum); !name.empty())
     momentum_.emplace(
         optimizer,
@@ -150,9 +156,9 @@ CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicLROptions& o)
         },
         name);
 }
-void CyclicLR::step() {
-  Scheduler::step();
-  if (momentum_) momentum_->step();
+void CyclicLR::set(double step) {
+  Scheduler::set(step);
+  if (momentum_) momentum_->step(step);
 }
 
 SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o)

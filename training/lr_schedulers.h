@@ -173,15 +173,14 @@ struct CosineAnnealingWarmRestarts : Scheduler {
   }
 };
 
-// The options of a momentum that goes against the rate, for schedulers with cycles: "momentum", or "beta1" if the
-// optimizer has that instead. By default it is scheduled if there is one; with true, an optimizer without is a
-// ValueError.
-//
 // From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
 // final_div_factor), on waves of a cosine, or on lines ("linear"). three_phase: down to max_lr / div_factor as fast as
-// it went up, and then to the end. Sets the rate of the optimizer and of its groups to max_lr first. The momentum goes
-// from max_momentum to base_momentum and back. total_steps, or epochs and steps_per_epoch.  (Smith, Topin:
-// arXiv:1708.07120, in PyTorch's form.)
+// it went up, and then to the end. Sets the rate of the optimizer and of its groups to max_lr first. total_steps, or
+// epochs and steps_per_epoch. (Smith, Topin: arXiv:1708.07120, in PyTorch's form.)
+//
+// cycle_momentum: the hyperparameter "momentum", or "beta1" if the optimizer has that instead, goes from max_momentum
+// to base_momentum and back. By default it is scheduled if there is one; with true, an optimizer without is a
+// ValueError.
 struct OneCycleLROptions {
   double max_lr = 0, total_steps = 1;
   double epochs = 0, steps_per_epoch = 0;
@@ -197,8 +196,9 @@ struct CATENA_EXPORT OneCycleLR : Scheduler {
   OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o);
   template <std::same_as<OneCycleLROptions> O = OneCycleLROptions>  // OneCycleLR(optimizer, 0.1, {.total_steps = 100})
   OneCycleLR(Optimizer& optimizer, double max_lr, O o) : OneCycleLR(optimizer, (o.max_lr = max_lr, std::move(o))) {}
-  void step() override;
-  using Scheduler::step;
+
+ protected:
+  void set(double step) override;
 
  private:
   std::optional<Scheduler> momentum_;
@@ -207,7 +207,7 @@ struct CATENA_EXPORT OneCycleLR : Scheduler {
 // Between base_lr and max_lr on lines, up in step_size_up steps and down in step_size_down (by default as many), again
 // and again. mode: "triangular"; "triangular2", each cycle half as high; "exp_range", times gamma^step. scale_fn, in
 // place of the mode, gets the number of the cycle, from 1, or of the step (scale_mode "iterations"). The momentum goes
-// from max_momentum to base_momentum and back.  (Smith: arXiv:1506.01186, in PyTorch's form.)
+// from max_momentum to base_momentum and back, as for OneCycleLR. (Smith: arXiv:1506.01186, in PyTorch's form.)
 struct CyclicLROptions {
   double base_lr = 0, max_lr = 0;
   double step_size_up = 2000;
@@ -226,8 +226,9 @@ struct CATENA_EXPORT CyclicLR : Scheduler {
   template <std::same_as<CyclicLROptions> O = CyclicLROptions>
   CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, O o = {})
       : CyclicLR(optimizer, (o.base_lr = base_lr, o.max_lr = max_lr, std::move(o))) {}
-  void step() override;
-  using Scheduler::step;
+
+ protected:
+  void set(double step) override;
 
  private:
   std::optional<Scheduler> momentum_;

@@ -89,11 +89,13 @@ class CATENA_EXPORT Scheduler {
   // PyTorch's option last_epoch: the number of the last epoch of a training that is continued; -1: it begins. The base
   // is the optimizer's value, as always. ValueError below -1.
   void continue_after(std::int64_t last_epoch);
+  // Sets the values of `step` steps: at every step, and when a state is loaded. A scheduler of several hyperparameters
+  // overrides it.
+  virtual void set(double step);
 
  private:
   friend struct SequentialLR;
   friend struct ChainedScheduler;
-  void set(double step);
   // The optimizer of schedulers that are combined, with the values of before the first of them. ValueError for those of
   // different optimizers or hyperparameters, and if there are none.
   static Optimizer& common_optimizer(const char* who, const std::vector<Scheduler>& schedulers);
