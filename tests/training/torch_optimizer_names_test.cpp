@@ -1,4 +1,7 @@
 // Forms in which users of PyTorch write optimizers: groups in a list, hooks of step(), options, and what is refused.
+#include <cmath>
+
+#include <catena/autograd/capture.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/optimizers.h>
 
@@ -45,6 +48,44 @@ BOOST_AUTO_TEST_CASE(decay_of_the_gradient_in_groups) {
   BOOST_TEST(of(model.b) == 1.5);
   BOOST_TEST(autograd::to_vector<double>(model.a.grad())[0] == -1);
   BOOST_CHECK_THROW(RMSprop(model, 0.5).get_hyper("weight_decay"), catena::KeyError);
+}
+
+// Without zero_grad between the steps, the decay of each step is added to the gradient that was given.
+BOOST_AUTO_TEST_CASE(decay_leaves_the_gradient) {
+  Pair model;
+  Adagrad adagrad({{.params = {model.a}}, {.params = {model.b}, .weight_decay = 0.0}},
+                  {.lr = 0.25, .weight_decay = 0.5, .eps = 0});
+  model.give_grads();
+  const Array given = model.a.grad();
+  double a = 1, b = 2, sum_a = 0, sum_b = 0;
+  for (int i = 0; i < 3; ++i) {
+    adagrad.step();
+    const double g = 1 + 0.5 * a;
+    sum_a += g * g, sum_b += 1;
+    a -= 0.25 * g / std::sqrt(sum_a);
+    b -= 0.25 / std::sqrt(sum_b);
+    BOOST_TEST(of(model.a) == a, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(of(model.b) == b, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST((model.a.grad().get() == given.get()));
+    BOOST_TEST(autograd::to_vector<double>(given)[0] == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(captured_decay_reads_the_current_rate) {
+  Pair model, plain;
+  const Adagrad::Options options{.lr = 0.25, .weight_decay = 0.5};
+  Adagrad captured(model, options), by_hand(plain, options);
+  model.give_grads();
+  plain.give_grads();
+  captured.update();
+  by_hand.update();
+  autograd::CapturedWork work([&] { captured.update(); });
+  by_hand.update();
+  for (Adagrad* o : {&captured, &by_hand}) o->set_hyper("weight_decay", 2);
+  work.replay();
+  by_hand.update();
+  BOOST_TEST(of(model.a) == of(plain.a));
+  BOOST_TEST(of(model.b) == of(plain.b));
 }
 
 BOOST_AUTO_TEST_CASE(hooks_of_step) {

@@ -18,6 +18,11 @@ namespace internal {
 class AppendFile;
 }
 
+// PyTorch's options: the folder is log_dir + comment.
+struct SummaryWriterOptions {
+  std::string log_dir = "runs", comment = {};
+};
+
 // Writes an event file into a folder, which is created: `tensorboard --logdir folder` shows it. Several writers, also
 // of resumed trainings, may use one folder, because each has a file of its own.
 //
@@ -26,14 +31,10 @@ class AppendFile;
 //
 // Every call appends whole records. IOError if the folder or the file cannot be written. Arrays may be on any device;
 // TypeError for complex ones.
-struct SummaryWriterOptions {
-  std::string log_dir = "runs", comment = {};
-};
 class CATENA_EXPORT SummaryWriter {
  public:
   template <std::convertible_to<std::string> S>
   explicit SummaryWriter(const S& folder) : SummaryWriter(std::string(folder), Folder()) {}
-  // PyTorch's options: the folder is log_dir + comment.
   template <std::same_as<SummaryWriterOptions> O = SummaryWriterOptions>
   explicit SummaryWriter(const O& o) : SummaryWriter(o.log_dir + o.comment) {}
   ~SummaryWriter();
