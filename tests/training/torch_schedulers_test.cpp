@@ -22,6 +22,12 @@ struct Weight : nn::Link {
   NN_MEMBERS(w, v)
 };
 
+struct WithStatistics : nn::Chain {
+  nn::BatchNormalization bn{1};
+  NN_MEMBERS(bn)
+  Variable operator()(const Variable& x) { return bn(x); }
+};
+
 using Make = std::function<catena::Shared<LRScheduler>(Optimizer&)>;
 template <class S, class... A> catena::Shared<LRScheduler> made(A&&... a) {
   return catena::Shared<S>::make(std::forward<A>(a)...);
@@ -213,12 +219,7 @@ BOOST_AUTO_TEST_CASE(small_reductions_of_a_plateau_are_left_out) {
 
 // The running mean becomes the mean over all batches, whatever it was.
 BOOST_AUTO_TEST_CASE(statistics_of_batches) {
-  struct Net : nn::Chain {
-    nn::BatchNormalization bn{1};
-    NN_MEMBERS(bn)
-    Variable operator()(const Variable& x) { return bn(x); }
-  };
-  Net net;
+  WithStatistics net;
   AveragedModel average(net);
   average.module.bn.decay = 0.75;
   DataLoader loader(TensorDataset(floats({1, 3, 5, 7}, {4, 1})), {.batch_size = 2});
@@ -226,6 +227,20 @@ BOOST_AUTO_TEST_CASE(statistics_of_batches) {
   BOOST_TEST(autograd::to_vector<double>(average.module.bn.avg_mean.array())[0] == 4,
              boost::test_tools::tolerance(1e-6));
   BOOST_TEST(average.module.bn.decay == 0.75);
+  BOOST_TEST(average.module.training());
+}
+
+BOOST_AUTO_TEST_CASE(statistics_of_batches_of_an_evaluating_model) {
+  DataLoader loader(TensorDataset(floats({1, 3, 5, 7}, {4, 1})), {.batch_size = 2});
+  for (const bool whole : {true, false}) {
+    WithStatistics net;
+    if (whole) net.eval();
+    else net.bn.eval();
+    update_bn(loader, net);
+    BOOST_TEST(autograd::to_vector<double>(net.bn.avg_mean.array())[0] == 4, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(net.training() == !whole);
+    BOOST_TEST(!net.bn.training());
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
