@@ -143,14 +143,15 @@ struct PolynomialLR : Scheduler {
 
 // Half a wave of a cosine from the rate to eta_min in t_max steps. After them it rises again; schedules::cosine stays.
 struct CosineAnnealingLROptions {
-  double t_max = 1, T_max = t_max;  // one of the two, PyTorch's is T_max
+  double t_max = 1;
+  std::optional<double> T_max = {};  // PyTorch's name of t_max; takes its place
   double eta_min = 0;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
 struct CosineAnnealingLR : Scheduler {
   using Options = CosineAnnealingLROptions;
   CosineAnnealingLR(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, internal::waves(o.T_max, o.eta_min)) {
+      : Scheduler(optimizer, internal::waves(o.T_max.value_or(o.t_max), o.eta_min)) {
     continue_after(o.last_epoch);
   }
   CosineAnnealingLR(Optimizer& optimizer, double t_max, double eta_min = 0)
@@ -159,7 +160,10 @@ struct CosineAnnealingLR : Scheduler {
 
 // The same again and again: the first period has t_0 steps, and each further one t_mult times those of the one before.
 struct CosineAnnealingWarmRestartsOptions {
-  double t_0 = 1, T_0 = t_0, t_mult = 1, T_mult = t_mult;  // T_0, T_mult: PyTorch's names of t_0, t_mult
+  double t_0 = 1;
+  std::optional<double> T_0 = {};  // PyTorch's name of t_0; takes its place
+  double t_mult = 1;
+  std::optional<double> T_mult = {};  // PyTorch's name of t_mult; takes its place
   double eta_min = 0;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
@@ -168,7 +172,8 @@ struct CosineAnnealingWarmRestarts : Scheduler {
   CosineAnnealingWarmRestarts(Optimizer& optimizer, double t_0, double t_mult = 1, double eta_min = 0)
       : CosineAnnealingWarmRestarts(optimizer, Options{.t_0 = t_0, .t_mult = t_mult, .eta_min = eta_min}) {}
   CosineAnnealingWarmRestarts(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::cosine_restarts(o.T_0, o.T_mult, o.eta_min)) {
+      : Scheduler(optimizer,
+                  schedules::cosine_restarts(o.T_0.value_or(o.t_0), o.T_mult.value_or(o.t_mult), o.eta_min)) {
     continue_after(o.last_epoch);
   }
 };
