@@ -88,6 +88,29 @@ BOOST_AUTO_TEST_CASE(captured_decay_reads_the_current_rate) {
   BOOST_TEST(of(model.b) == of(plain.b));
 }
 
+// Squares of these gradients are 0 in float16. The values are those of PyTorch's optimizers in float32.
+BOOST_AUTO_TEST_CASE(small_gradients_in_16_bits) {
+  struct Half : nn::Link {
+    nn::Parameter w{autograd::zeros({3}, Dtype::float16)};
+    NN_MEMBERS(w)
+  };
+  const auto check = [](auto optimizer, const std::vector<double>& expected) {
+    Half model;
+    optimizer.setup(model);
+    for (const auto& g : {floats({1e-4f, -1e-4f, 2e-4f}, {3}), floats({1e-4f, 1e-4f, 2e-4f}, {3}),
+                          floats({1e-4f, -1e-4f, 1e-4f}, {3})}) {
+      model.w.set_grad(autograd::astype(g, Dtype::float16));
+      optimizer.step();
+    }
+    const auto found = autograd::to_vector<double>(model.w.data());
+    for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(found[i] == expected[i], boost::test_tools::tolerance(5e-3));
+    BOOST_TEST((optimizer.states("/w")[0].dtype() == Dtype::float32));
+  };
+  check(Adadelta(), {-0.00029986456502228975, 9.995452273869887e-05, -0.0004992287140339613});
+  check(Rprop(), {-0.036400001496076584, 0.014999999664723873, -0.036400001496076584});
+  check(ASGD({.lr = 0.5}), {-0.0001499868812970817, 4.9995625886367634e-05, -0.00024997751461341977});
+}
+
 BOOST_AUTO_TEST_CASE(hooks_of_step) {
   Pair model;
   SGD sgd(model, 0.5);
