@@ -64,12 +64,13 @@ class CATENA_EXPORT SummaryWriter {
   void add_image(std::string_view tag, const Array& image, std::int64_t step = 0);
   // Images (N, C, H, W) of these values, side by side as by datasets::image_grid.
   void add_images(std::string_view tag, const Array& images, std::int64_t step = 0);
+  // A text, which TensorBoard shows with its step.
+  void add_text(std::string_view tag, std::string_view text, std::int64_t step = 0);
   // Graphs are files of their own: nn::onnx::export_(model, x, "model.onnx"), or extensions::DumpGraph
   template <class... A> void add_graph(const A&...) = delete;
   // PyTorch's names, without effect: every call has written whole records, and the destructor closes the file.
   void flush() noexcept {}
   void close() noexcept {}
-  void add_text(std::string_view tag, std::string_view text, std::int64_t step = 0);
   const std::string& path() const noexcept { return path_; }  // of the event file
 
  private:
