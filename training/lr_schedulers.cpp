@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/phases.h>
 
 namespace training {
 
@@ -23,23 +24,6 @@ Schedule internal::waves(double length, double end) {
 }
 
 namespace {
-
-// Parts of a schedule, each up to its last step, between two values.
-struct Phase {
-  double end, from, to;
-};
-Schedule of_phases(std::vector<Phase> phases, bool lines) {
-  return [phases = std::move(phases), lines](double, double step) {
-    double begin = 0;
-    for (std::size_t i = 0;; begin = phases[i++].end) {
-      const Phase& p = phases[i];
-      if (step > p.end && i + 1 < phases.size()) continue;
-      const double part = std::fmin((step - begin) / (p.end - begin), 1);
-      return lines ? p.from + (p.to - p.from) * part
-                   : p.to + (p.from - p.to) / 2 * (1 + std::cos(std::numbers::pi * part));
-    }
-  };
-}
 
 bool are_lines(const char* who, const std::string& strategy) {
   check<ValueError>(strategy == "cos" || strategy == "linear", who, "anneal_strategy is \"", strategy,
@@ -68,10 +52,12 @@ double steps_of(const OneCycleLROptions& o) {
 // low: the value at the start, high: in the middle, last: at the end.
 Schedule cycle_of(const OneCycleLROptions& o, double low, double high, double last) {
   const double steps = steps_of(o), up = o.pct_start * steps - 1;
-  std::vector<Phase> phases{{up, low, high}};
+  std::vector<internal::Phase> phases{{up, low, high}};
   if (o.three_phase) phases.push_back({2 * o.pct_start * steps - 2, high, low});
   phases.push_back({steps - 1, o.three_phase ? low : high, last});
-  return of_phases(std::move(phases), are_lines("OneCycleLR", o.anneal_strategy));
+  return [phases = std::move(phases), lines = are_lines("OneCycleLR", o.anneal_strategy)](double, double step) {
+    return internal::value_of(phases, lines, step);
+  };
 }
 Schedule rate_of(const OneCycleLROptions& o) {
   const double low = o.max_lr / o.div_factor;
