@@ -7,6 +7,7 @@
 
 namespace training {
 
+// The options of all shifts by a formula.
 using ExponentialShiftOptions = FormulaShiftOptions;
 
 // attr = init rate^t: trainer.extend(ExponentialShift("lr", 0.1), {.trigger = TriggerSpec(30, epoch)}). The value never
