@@ -4,8 +4,8 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/comparison.h>
-#include <catena/ndarray/routines/element_access.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/element_access.h>
 #include <catena/ndarray/routines/histogram.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/joining.h>
