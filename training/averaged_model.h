@@ -24,7 +24,7 @@ namespace internal {
 using AverageFunction =
     catena::Function<autograd::Variable(const autograd::Variable&, const autograd::Variable&, std::int64_t)>;
 // Sets the parameters of `averages` to the function's results, at the first update (n = 0) to those of the model.
-// ValueError for a result of another shape.
+// ValueError for a result of another shape, which changes nothing.
 CATENA_EXPORT void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n);
 }  // namespace internal
 
@@ -85,7 +85,7 @@ template <class Model> class AveragedModel {
 
 namespace internal {
 // The links of batch normalization of a model. While the object lives, their running statistics become the means over
-// the batches, and the thread is in training mode without a graph.
+// the batches, and the model and the thread are in training mode, without a graph.
 class CATENA_EXPORT StatisticsOfBatches {
  public:
   explicit StatisticsOfBatches(nn::Link& model);
@@ -97,6 +97,7 @@ class CATENA_EXPORT StatisticsOfBatches {
  private:
   struct Known;
   std::vector<Known> known_;
+  std::vector<std::pair<nn::Link*, bool>> modes_;  // of the links, as they were
   autograd::using_config mode_;
   std::int64_t batches_ = 0;
 };
@@ -107,7 +108,8 @@ template <class Model> nn::Link& link_of(Model& model) {
 }  // namespace internal
 
 // Computes the running statistics of batch normalization anew, as means over the batches of a loader, after weights
-// have been averaged: update_bn(loader, swa_model). The model gets the first component of each batch.
+// have been averaged: update_bn(loader, swa_model). The model gets the first component of each batch, in training mode,
+// and has its own mode afterwards.
 template <class Loader, class Model> void update_bn(Loader&& loader, Model& model) {
   internal::StatisticsOfBatches statistics(internal::link_of(model));
   for (const auto& batch : loader) {

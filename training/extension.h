@@ -111,8 +111,9 @@ struct ExtendOptions {
   std::string name = {};  // default: the extension's name, else its default_name()
   TriggerSpec trigger = TriggerSpec::not_given();
   std::optional<int> priority = {};
-  std::optional<bool> invoke_before_training = {}, call_before_training = invoke_before_training;  // one of the two
-  catena::Function<void()> finalizer = {};  // called at the end of the run, after the extension's finalize()
+  std::optional<bool> invoke_before_training = {};
+  std::optional<bool> call_before_training = {};  // later Chainer's name, which goes before
+  catena::Function<void()> finalizer = {};        // called at the end of the run, after the extension's finalize()
 };
 
 }  // namespace training

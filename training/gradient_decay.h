@@ -5,7 +5,8 @@
 
 namespace training::internal {
 
-// Gives the rule the hyperparameter, if it is not 0, and lets the optimizer add weight_decay p to the gradients.
+// Gives the rule the hyperparameter, if it is not 0, and lets the optimizer add weight_decay p to copies of the
+// gradients.
 inline void add_weight_decay(UpdateRule& rule, double rate) {
   if (rate == 0) return;
   rule.hyper.push_back({"weight_decay", rate});

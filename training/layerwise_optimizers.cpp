@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <catena/kernels/registry/families.h>
+#include <catena/training/wide.h>
 
 namespace training {
 
@@ -12,20 +13,14 @@ namespace kernels = catena::kernels;
 using autograd::apply;
 using autograd::Dtype;
 using autograd::Shape;
+using internal::wide;
+using internal::wide_zeros;
 
 namespace {
-
-Array zeros_of_shape(const Variable& param, const Shape& shape) {
-  const Array& p = param.data();
-  const Array state = p.backend().empty(shape, catena::compute_dtype(p.dtype()), p.device());
-  autograd::fill(state, 0);
-  return state;
-}
 
 // The distance from 1 to the next number.
 double epsilon(Dtype dtype) { return dtype == Dtype::float64 ? 0x1p-52 : 0x1p-23; }
 
-Array wide(const Array& a) { return autograd::astype(a, catena::compute_dtype(a.dtype())); }
 Array root(const Array& a) { return apply(kernels::sqrt, {a}); }
 Array squares(const Array& a, const autograd::Axes& axes = {}, bool keepdims = false) {
   return autograd::map_reduce(kernels::sum, kernels::square, {a}, axes, keepdims);
@@ -56,9 +51,7 @@ LAMB::LAMB(Options o)
                  .states = {{"m"}, {"v"}},
                  .lr = [](std::span<const double> h, std::int64_t) { return h[0]; }}) {}
 
-void LAMB::init_state(const Variable& param, std::span<Array> states) {
-  for (Array& state : states) state = zeros_of_shape(param, param.shape());
-}
+void LAMB::init_state(const Variable& param, std::span<Array> states) { internal::init_wide_states(param, states); }
 
 void LAMB::update_one(Variable& param, std::span<Array> states) {
   const Array p = wide(param.data());
@@ -89,8 +82,8 @@ void Adafactor::init_state(const Variable& param, std::span<Array> states) {
     row[row.size() - 1] = 1;
     column[column.size() - 2] = 1;
   }
-  states[0] = zeros_of_shape(param, row);
-  states[1] = zeros_of_shape(param, column);
+  states[0] = wide_zeros(param, row);
+  states[1] = wide_zeros(param, column);
 }
 
 void Adafactor::update_one(Variable& param, std::span<Array> states) {
@@ -123,8 +116,8 @@ Muon::Muon(Options o)
       nesterov_(o.nesterov) {}
 
 void Muon::init_state(const Variable& param, std::span<Array> states) {
-  states[0] = zeros_of_shape(param, param.shape());
-  states[1] = zeros_of_shape(param, param.ndim() > 1 ? Shape{0} : param.shape());
+  states[0] = wide_zeros(param, param.shape());
+  states[1] = wide_zeros(param, param.ndim() > 1 ? Shape{0} : param.shape());
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include <catena/kernels/base/error.h>
+#include <catena/training/phases.h>
 
 namespace training {
 
@@ -23,23 +24,6 @@ Schedule internal::waves(double length, double end) {
 }
 
 namespace {
-
-// Parts of a schedule, each up to its last step, between two values.
-struct Phase {
-  double end, from, to;
-};
-Schedule of_phases(std::vector<Phase> phases, bool lines) {
-  return [phases = std::move(phases), lines](double, double step) {
-    double begin = 0;
-    for (std::size_t i = 0;; begin = phases[i++].end) {
-      const Phase& p = phases[i];
-      if (step > p.end && i + 1 < phases.size()) continue;
-      const double part = std::fmin((step - begin) / (p.end - begin), 1);
-      return lines ? p.from + (p.to - p.from) * part
-                   : p.to + (p.from - p.to) / 2 * (1 + std::cos(std::numbers::pi * part));
-    }
-  };
-}
 
 bool are_lines(const char* who, const std::string& strategy) {
   check<ValueError>(strategy == "cos" || strategy == "linear", who, "anneal_strategy is \"", strategy,
@@ -68,10 +52,12 @@ double steps_of(const OneCycleLROptions& o) {
 // low: the value at the start, high: in the middle, last: at the end.
 Schedule cycle_of(const OneCycleLROptions& o, double low, double high, double last) {
   const double steps = steps_of(o), up = o.pct_start * steps - 1;
-  std::vector<Phase> phases{{up, low, high}};
+  std::vector<internal::Phase> phases{{up, low, high}};
   if (o.three_phase) phases.push_back({2 * o.pct_start * steps - 2, high, low});
   phases.push_back({steps - 1, o.three_phase ? low : high, last});
-  return of_phases(std::move(phases), are_lines("OneCycleLR", o.anneal_strategy));
+  return [phases = std::move(phases), lines = are_lines("OneCycleLR", o.anneal_strategy)](double, double step) {
+    return internal::value_of(phases, lines, step);
+  };
 }
 Schedule rate_of(const OneCycleLROptions& o) {
   const double low = o.max_lr / o.div_factor;
@@ -83,6 +69,7 @@ Optimizer& at_rate(Optimizer& optimizer, const OneCycleLROptions& o) {
   const double lr = o.max_lr;
   check<ValueError>(lr > 0, "OneCycleLR", "max_lr is ", lr, " and must be positive");
   rate_of(o);  // for its checks
+  momentum_of("OneCycleLR", optimizer, o.cycle_momentum);
   optimizer.set_lr(lr);
   const std::string hyper = internal::hyper_to_set(optimizer, {}, "OneCycleLR");
   for (ParamGroup& group : internal::groups_with(optimizer, hyper)) group.set_hyper(hyper, lr);
@@ -109,6 +96,12 @@ catena::Function<double(double step)> height_of(const CyclicLROptions& o) {
   };
 }
 
+// Checks that there is a momentum if one is wanted.
+Optimizer& with_momentum(Optimizer& optimizer, const CyclicLROptions& o) {
+  momentum_of("CyclicLR", optimizer, o.cycle_momentum);
+  return optimizer;
+}
+
 // ---- one after the other ----
 // Returns the number of steps of each of n schedulers; 0 for the last one, which has no end.
 std::vector<double> lengths_of(std::size_t n, const std::vector<double>& milestones) {
@@ -133,15 +126,14 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
   if (const std::string name = momentum_of("OneCycleLR", optimizer, o.cycle_momentum); !name.empty())
     momentum_.emplace(optimizer, cycle_of(o, o.max_momentum, o.base_momentum, o.max_momentum), name);
 }
-void OneCycleLR::step() {
-  Scheduler::step();
-  if (momentum_) momentum_->step();
+void OneCycleLR::set(double step) {
+  Scheduler::set(step);
+  if (momentum_) momentum_->step(step);
 }
 
 CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicLROptions& o)
-    : Scheduler(optimizer, [height = height_of(o), low = o.base_lr, high = o.max_lr](double, double step) {
-        return low + (high - low) * height(step);
-      }) {
+    : Scheduler(with_momentum(optimizer, o), [height = height_of(o), low = o.base_lr, high = o.max_lr](
+                                                 double, double step) { return low + (high - low) * height(step); }) {
   if (const std::string name = momentum_of("CyclicLR", optimizer, o.cycle_momentum); !name.empty())
     momentum_.emplace(
         optimizer,
@@ -150,9 +142,9 @@ CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicLROptions& o)
         },
         name);
 }
-void CyclicLR::step() {
-  Scheduler::step();
-  if (momentum_) momentum_->step();
+void CyclicLR::set(double step) {
+  Scheduler::set(step);
+  if (momentum_) momentum_->step(step);
 }
 
 SequentialLR::SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o)

@@ -60,12 +60,12 @@ struct MultiplicativeLR : Scheduler {
   }
 };
 
-// The rate times gamma after every step_size steps.
 struct StepLROptions {
   double step_size = 1;
   double gamma = 0.1;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// The rate times gamma after every step_size steps.
 struct StepLR : Scheduler {
   using Options = StepLROptions;
   StepLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::step(o.step_size, o.gamma)) {
@@ -74,12 +74,12 @@ struct StepLR : Scheduler {
   StepLR(Optimizer& optimizer, double step_size, double gamma = 0.1) : StepLR(optimizer, Options{step_size, gamma}) {}
 };
 
-// The rate times gamma after each of these numbers of steps.
 struct MultiStepLROptions {
   std::vector<double> milestones = {};
   double gamma = 0.1;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// The rate times gamma after each milestone, a number of steps.
 struct MultiStepLR : Scheduler {
   using Options = MultiStepLROptions;
   MultiStepLR(Optimizer& optimizer, const Options& o)
@@ -91,21 +91,21 @@ struct MultiStepLR : Scheduler {
       : MultiStepLR(optimizer, Options{std::move(milestones), gamma}) {}
 };
 
-// The rate times `factor` for total_iters steps, and then the rate.
 struct ConstantLROptions {
   double factor = 1.0 / 3, total_iters = 5;
 };
+// The rate times `factor` for total_iters steps, and then the rate.
 struct ConstantLR : Scheduler {
   using Options = ConstantLROptions;
   explicit ConstantLR(Optimizer& optimizer, const Options& o = {})
       : Scheduler(optimizer, [o](double base, double step) { return step < o.total_iters ? base * o.factor : base; }) {}
 };
 
-// The rate times gamma after every step.
 struct ExponentialLROptions {
   double gamma = 0.9;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// The rate times gamma after every step.
 struct ExponentialLR : Scheduler {
   using Options = ExponentialLROptions;
   ExponentialLR(Optimizer& optimizer, const Options& o) : Scheduler(optimizer, schedules::exponential(o.gamma)) {
@@ -114,12 +114,12 @@ struct ExponentialLR : Scheduler {
   ExponentialLR(Optimizer& optimizer, double gamma) : ExponentialLR(optimizer, Options{gamma}) {}
 };
 
-// From start_factor to end_factor times the rate in total_iters steps.
 struct LinearLROptions {
   double start_factor = 1.0 / 3, end_factor = 1;
   double total_iters = 5;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// From start_factor to end_factor times the rate in total_iters steps.
 struct LinearLR : Scheduler {
   using Options = LinearLROptions;
   explicit LinearLR(Optimizer& optimizer, const Options& o = {})
@@ -128,11 +128,11 @@ struct LinearLR : Scheduler {
   }
 };
 
-// (1 - step / total_iters)^power times the rate; then 0.
 struct PolynomialLROptions {
   double total_iters = 5, power = 1;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// (1 - step / total_iters)^power times the rate; then 0.
 struct PolynomialLR : Scheduler {
   using Options = PolynomialLROptions;
   explicit PolynomialLR(Optimizer& optimizer, const Options& o = {})
@@ -141,47 +141,44 @@ struct PolynomialLR : Scheduler {
   }
 };
 
-// Half a wave of a cosine from the rate to eta_min in t_max steps. After them it rises again; schedules::cosine stays.
 struct CosineAnnealingLROptions {
-  double t_max = 1, T_max = t_max;  // one of the two, PyTorch's is T_max
+  double t_max = 1;
+  std::optional<double> T_max = {};  // PyTorch's name of t_max; takes its place
   double eta_min = 0;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// Half a wave of a cosine from the rate to eta_min in t_max steps. After them it rises again; schedules::cosine stays.
 struct CosineAnnealingLR : Scheduler {
   using Options = CosineAnnealingLROptions;
   CosineAnnealingLR(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, internal::waves(o.T_max, o.eta_min)) {
+      : Scheduler(optimizer, internal::waves(o.T_max.value_or(o.t_max), o.eta_min)) {
     continue_after(o.last_epoch);
   }
   CosineAnnealingLR(Optimizer& optimizer, double t_max, double eta_min = 0)
       : CosineAnnealingLR(optimizer, Options{.t_max = t_max, .eta_min = eta_min}) {}
 };
 
-// The same again and again: the first period has t_0 steps, and each further one t_mult times those of the one before.
 struct CosineAnnealingWarmRestartsOptions {
-  double t_0 = 1, T_0 = t_0, t_mult = 1, T_mult = t_mult;  // T_0, T_mult: PyTorch's names of t_0, t_mult
+  double t_0 = 1;
+  std::optional<double> T_0 = {};  // PyTorch's name of t_0; takes its place
+  double t_mult = 1;
+  std::optional<double> T_mult = {};  // PyTorch's name of t_mult; takes its place
   double eta_min = 0;
   std::int64_t last_epoch = -1;  // of a training that is continued
 };
+// Half waves as of CosineAnnealingLR again and again: the first period has t_0 steps, and each further one t_mult times
+// those of the one before.
 struct CosineAnnealingWarmRestarts : Scheduler {
   using Options = CosineAnnealingWarmRestartsOptions;
   CosineAnnealingWarmRestarts(Optimizer& optimizer, double t_0, double t_mult = 1, double eta_min = 0)
       : CosineAnnealingWarmRestarts(optimizer, Options{.t_0 = t_0, .t_mult = t_mult, .eta_min = eta_min}) {}
   CosineAnnealingWarmRestarts(Optimizer& optimizer, const Options& o)
-      : Scheduler(optimizer, schedules::cosine_restarts(o.T_0, o.T_mult, o.eta_min)) {
+      : Scheduler(optimizer,
+                  schedules::cosine_restarts(o.T_0.value_or(o.t_0), o.T_mult.value_or(o.t_mult), o.eta_min)) {
     continue_after(o.last_epoch);
   }
 };
 
-// The options of a momentum that goes against the rate, for schedulers with cycles: "momentum", or "beta1" if the
-// optimizer has that instead. By default it is scheduled if there is one; with true, an optimizer without is a
-// ValueError.
-//
-// From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
-// final_div_factor), on waves of a cosine, or on lines ("linear"). three_phase: down to max_lr / div_factor as fast as
-// it went up, and then to the end. Sets the rate of the optimizer and of its groups to max_lr first. The momentum goes
-// from max_momentum to base_momentum and back. total_steps, or epochs and steps_per_epoch.  (Smith, Topin:
-// arXiv:1708.07120, in PyTorch's form.)
 struct OneCycleLROptions {
   double max_lr = 0, total_steps = 1;
   double epochs = 0, steps_per_epoch = 0;
@@ -191,23 +188,28 @@ struct OneCycleLROptions {
   double base_momentum = 0.85, max_momentum = 0.95, div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;
 };
+// From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
+// final_div_factor), on waves of a cosine, or on lines ("linear"). three_phase: down to max_lr / div_factor as fast as
+// it went up, and then to the end. Sets the rate of the optimizer and of its groups to max_lr first. total_steps, or
+// epochs and steps_per_epoch. (Smith, Topin: arXiv:1708.07120, in PyTorch's form.)
+//
+// cycle_momentum: the hyperparameter "momentum", or "beta1" if the optimizer has that instead, goes from max_momentum
+// to base_momentum and back. By default it is scheduled if there is one; with true, an optimizer without is a
+// ValueError.
 struct CATENA_EXPORT OneCycleLR : Scheduler {
   using Options = OneCycleLROptions;
   // ValueError for a max_lr that is not positive, another strategy, and a number of steps below 1
   OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o);
   template <std::same_as<OneCycleLROptions> O = OneCycleLROptions>  // OneCycleLR(optimizer, 0.1, {.total_steps = 100})
   OneCycleLR(Optimizer& optimizer, double max_lr, O o) : OneCycleLR(optimizer, (o.max_lr = max_lr, std::move(o))) {}
-  void step() override;
-  using Scheduler::step;
+
+ protected:
+  void set(double step) override;
 
  private:
   std::optional<Scheduler> momentum_;
 };
 
-// Between base_lr and max_lr on lines, up in step_size_up steps and down in step_size_down (by default as many), again
-// and again. mode: "triangular"; "triangular2", each cycle half as high; "exp_range", times gamma^step. scale_fn, in
-// place of the mode, gets the number of the cycle, from 1, or of the step (scale_mode "iterations"). The momentum goes
-// from max_momentum to base_momentum and back.  (Smith: arXiv:1506.01186, in PyTorch's form.)
 struct CyclicLROptions {
   double base_lr = 0, max_lr = 0;
   double step_size_up = 2000;
@@ -219,6 +221,10 @@ struct CyclicLROptions {
   std::optional<bool> cycle_momentum = {};
   double base_momentum = 0.8, max_momentum = 0.9;
 };
+// Between base_lr and max_lr on lines, up in step_size_up steps and down in step_size_down (by default as many), again
+// and again. mode: "triangular"; "triangular2", each cycle half as high; "exp_range", times gamma^step. scale_fn, in
+// place of the mode, gets the number of the cycle, from 1, or of the step (scale_mode "iterations"). The momentum goes
+// from max_momentum to base_momentum and back, as for OneCycleLR. (Smith: arXiv:1506.01186, in PyTorch's form.)
 struct CATENA_EXPORT CyclicLR : Scheduler {
   using Options = CyclicLROptions;
   // ValueError for steps that are not positive, and for another mode or scale_mode
@@ -226,18 +232,19 @@ struct CATENA_EXPORT CyclicLR : Scheduler {
   template <std::same_as<CyclicLROptions> O = CyclicLROptions>
   CyclicLR(Optimizer& optimizer, double base_lr, double max_lr, O o = {})
       : CyclicLR(optimizer, (o.base_lr = base_lr, o.max_lr = max_lr, std::move(o))) {}
-  void step() override;
-  using Scheduler::step;
+
+ protected:
+  void set(double step) override;
 
  private:
   std::optional<Scheduler> momentum_;
 };
 
-// One scheduler after the other, each up to its milestone: SequentialLR(optimizer, {warmup, cosine}, {.milestones =
-// {5}}). Each begins with the rate from which the first one was made. The schedulers that are given are not stepped.
 struct SequentialLROptions {
   std::vector<double> milestones = {};
 };
+// One scheduler after the other, each up to its milestone: SequentialLR(optimizer, {warmup, cosine}, {.milestones =
+// {5}}). Each begins with the rate from which the first one was made. The schedulers that are given are not stepped.
 struct CATENA_EXPORT SequentialLR : Scheduler {
   // ValueError unless there is one milestone between each two schedulers, and they increase from above 0.
   SequentialLR(Optimizer& optimizer, const std::vector<Scheduler>& schedulers, const SequentialLROptions& o);
@@ -254,12 +261,12 @@ struct CATENA_EXPORT ChainedScheduler : Scheduler {
   ChainedScheduler(const std::vector<Scheduler>& schedulers, const Optimizer& optimizer);
 };
 
-// From the rate to swa_lr in anneal_epochs steps, on half a wave of a cosine, or on a line ("linear"): for averages of
-// weights (AveragedModel). ValueError for another strategy.
 struct SWALROptions {
   double swa_lr = 0.05, anneal_epochs = 10;
   std::string anneal_strategy = "cos";
 };
+// From the rate to swa_lr in anneal_epochs steps, on half a wave of a cosine, or on a line ("linear"): for averages of
+// weights (AveragedModel). ValueError for another strategy.
 struct CATENA_EXPORT SWALR : Scheduler {
   using Options = SWALROptions;
   SWALR(Optimizer& optimizer, const Options& o);

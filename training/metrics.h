@@ -7,13 +7,14 @@
 //   const double mean = collected.compute();
 //
 // Scores (N, C) count as the class with the greatest one; floating scores (N) or (N, 1) of two classes count as 1 from
-// `threshold` on. All is computed on the host. ValueError for labels of another number, labels that are no class, and
-// options that are out of range.
+// `threshold` on, with task "binary" above it. All is computed on the host. ValueError for labels of another number,
+// labels that are no class, and options that are out of range.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/variable.h>
@@ -25,8 +26,10 @@ using autograd::Variable;
 
 // Options of all measures.
 struct Options {
-  std::string task = "multiclass";  // as in torchmetrics; "binary" and "multiclass" differ in nothing
-  std::int64_t num_classes = 0;     // 0: as many as there are scores, or the greatest class and 2 at least
+  // "multiclass", or "binary": the classes are 0 and 1, floating scores (N) or (N, 1) of which some lie outside of 0 to
+  // 1 are logits, and precision, recall and F1 are those of class 1, whatever `average` is. ValueError for others.
+  std::string task = "multiclass";
+  std::int64_t num_classes = 0;  // 0: as many as there are scores, or the greatest class and 2 at least
   double threshold = 0.5;
   std::int64_t top_k = 1;  // accuracy: the label is among the classes with the k greatest scores
   std::string average =
@@ -49,26 +52,28 @@ CATENA_EXPORT double f1_score(const Variable& y, const Variable& t, const Option
 // has the scores. ValueError unless labels 0 and 1 both occur.
 CATENA_EXPORT double auroc(const Variable& y, const Variable& t);
 
-// Collects batches. compute() is the measure of all since reset(); RuntimeError without a batch.
+// Collects batches. compute() is the measure of all since reset(); RuntimeError without a batch. The constructor throws
+// a ValueError for another task.
 class CATENA_EXPORT Metric {
  public:
   virtual ~Metric();
-  void update(const Variable& y, const Variable& t);
-  double operator()(const Variable& y, const Variable& t) {  // of this batch alone, which is collected as well
-    update(y, t);
-    return of(y, t);
-  }
+  void update(const Variable& y, const Variable& t);  // after an error, the batch is not collected
+  // The measure of this batch alone, which is collected as well.
+  double operator()(const Variable& y, const Variable& t);
   virtual double compute() const = 0;
   virtual void reset();
 
  protected:
-  explicit Metric(Options options) : options_(std::move(options)) {}
+  explicit Metric(Options options);
   virtual double of(const Variable& y, const Variable& t) const = 0;
+  // Throws for a batch that cannot be a part of the whole; by default, for one that has no measure.
+  virtual void check(const Variable& y, const Variable& t) const { of(y, t); }
   Variable scores() const;
   Variable labels() const;
   Options options_;
 
  private:
+  void collect(const Variable& y, const Variable& t);
   std::vector<Array> scores_, labels_;
 };
 #define CATENA_METRIC(Class, function)                                                  \
@@ -84,13 +89,21 @@ CATENA_METRIC(Accuracy, accuracy(y, t, options_))
 CATENA_METRIC(Precision, precision(y, t, options_))
 CATENA_METRIC(Recall, recall(y, t, options_))
 CATENA_METRIC(F1Score, f1_score(y, t, options_))
-CATENA_METRIC(AUROC, auroc(y, t))
 #undef CATENA_METRIC
+// The function auroc of all batches, of which one may have labels of one class only; operator() needs both, as auroc.
+struct CATENA_EXPORT AUROC : Metric {
+  explicit AUROC(Options options = {}) : Metric(std::move(options)) {}
+  double compute() const override { return of(scores(), labels()); }
+
+ protected:
+  double of(const Variable& y, const Variable& t) const override { return auroc(y, t); }
+  void check(const Variable& y, const Variable& t) const override;
+};
 
 // Adds up the counts of batches.
 class CATENA_EXPORT ConfusionMatrix {
  public:
-  explicit ConfusionMatrix(Options options);  // ValueError without num_classes
+  explicit ConfusionMatrix(Options options);  // ValueError without num_classes, unless the task is "binary"
   void update(const Variable& y, const Variable& t);
   const Counts& compute() const noexcept { return counts_; }
   void reset();

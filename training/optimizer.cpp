@@ -163,7 +163,6 @@ void Optimizer::update() try {
     if (s.takes_part()) writes.emplace_back(s.param.param.data());
   reallocate_cleared_grads();
   if (has_hooks(HookTiming::pre)) call_hooks();
-  if (rule_.decays_gradient) decay_gradients();
   prepare_states();
   if (rule_.kernel == nullptr) update_each();
   else if (scaling_ && autograd::is_capturing()) launch_if_finite();

@@ -75,7 +75,7 @@ struct UpdateRule {
   // If parameters cannot have hyperparameters of their own: why. add_param_group and update_rule are then a ValueError.
   const char* no_groups = nullptr;
   // For rules with a kernel. maximize: the update goes up the gradient: `block` gets the negative rate and decay.
-  // decays_gradient: before the kernel, g + weight_decay p takes the place of the gradient g; it has that
+  // decays_gradient: the kernel gets g + weight_decay p in place of the gradient g, which stays; the rule has that
   // hyperparameter, and its kernel does not read it.
   bool maximize = false, decays_gradient = false;
 };
@@ -352,7 +352,8 @@ class CATENA_EXPORT Optimizer {
   void refresh_slots();
   struct HookScope;
   StepHookHandle add_step_hook(Hook hook, HookTiming timing);
-  void decay_gradients();
+  struct GradientDecay;
+  double decay_rate(std::size_t value_set) const;
   std::vector<double> values_for_block(const std::vector<const internal::ParamGroupData*>& groups) const;
   void run_hook(const Hook& hook);
   bool has_hooks(HookTiming timing) const noexcept;

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include <catena/autograd/capture.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/training/optimizer_parts.h>
 
@@ -165,28 +167,82 @@ std::int32_t index_of(std::vector<HyperKey>& keys, const HyperKey& key) {
 
 }  // namespace
 
+// The weight decay of rules whose kernel has none, during one update: adds rate times the parameter to copies of the
+// gradients.
+struct Optimizer::GradientDecay {
+  explicit GradientDecay(Optimizer& o) : optimizer(o), pass(o.pass_of(catena::kernels::weight_decay)), step(pass) {
+    for (std::size_t i = 0; i < o.value_sets_.size(); ++i) rates.push_back(o.decay_rate(i));
+  }
+
+  // Whether a parameter has a rate other than 0. In captured work, a replay may not find another rate where it is 0.
+  bool applies_to(const Slot& s) {
+    if (rates[s.value_set] == 0) without.push_back(s.value_set);
+    return rates[s.value_set] != 0;
+  }
+  void add(const Slot& s, std::size_t slot, const Array& parameter, const Array& copy_of_gradient) {
+    Launch& launch = pass.launch_of(parameter);
+    launch.read(parameter);
+    launch.operands.push_back(copy_of_gradient.get());
+    launch.hyper_of.push_back(index_of(keys, {s.value_set, 0, slot}));
+  }
+  void complete() {
+    for (const HyperKey& key : keys) hyper.push_back({rates[key.value_set]});
+    pass.complete(hyper);
+  }
+  void run() {
+    for (const auto& launch : pass.launches) {
+      autograd::HyperRefresh next;
+      if (autograd::is_capturing())
+        next = [&o = optimizer, of = keys](std::span<catena::Hyper> blocks) {
+          for (std::size_t i = 0; i < of.size(); ++i) blocks[i] = {o.decay_rate(of[i].value_set)};
+        };
+      launch->run(launch->call(hyper, next ? &next : nullptr));
+    }
+    if (autograd::is_capturing() && !without.empty())
+      autograd::watch_value(catena::concat("the weight_decay of ", optimizer.rule_.name, ", which was 0,"),
+                            [&o = optimizer, of = without] {
+                              return std::uint64_t(std::count_if(of.begin(), of.end(), [&](std::size_t value_set) {
+                                return o.decay_rate(value_set) != 0;
+                              }));
+                            });
+  }
+
+  Optimizer& optimizer;
+  Pass& pass;
+  const Pass::Step step;
+  std::vector<double> rates;  // one per value set
+  std::vector<std::size_t> without;
+  std::vector<HyperKey> keys;
+  std::vector<catena::Hyper> hyper;
+};
+
+double Optimizer::decay_rate(std::size_t value_set) const {
+  return values_for_block(value_sets_[value_set])[hyper_index("weight_decay")];
+}
+
 // Everything that can fail runs before the first kernel: after an error, parameters, states and t are unchanged.
 void Optimizer::launch() {
   Pass& pass = pass_of(*rule_.kernel);
   const Pass::Step step(pass);
   std::vector<HyperKey> keys;
   std::vector<std::pair<Array, Array>> converted;  // gradients, and their float32 copies
+  std::optional<GradientDecay> decay;              // of copies of the gradients
+  if (rule_.decays_gradient) decay.emplace(*this);
   for (std::size_t i = 0; i < slots_.size(); ++i) {
     Slot& s = slots_[i];
     if (!s.is_updated()) continue;
     const Array& p = s.param.param.data();
     if (p.size() == 0) continue;
     const Array& g = autograd::internal::Access::node(s.param.param)->root()->grad->data;
-    const bool in_fp32 = is_in_fp32(s);
-    Launch& launch = pass.launch_of(in_fp32 ? s.fp32_param : p);
-    if (in_fp32) {
-      converted.emplace_back(g, launch.held.emplace_back(autograd::empty_like(s.fp32_param)));
-      launch.read(converted.back().second);
-      launch.write(s.fp32_param);
-    } else {
-      launch.read(g);
-      launch.write(p);
-    }
+    const Array& updated = is_in_fp32(s) ? s.fp32_param : p;
+    const bool decays = decay && decay->applies_to(s);
+    Launch& launch = pass.launch_of(updated);
+    if (is_in_fp32(s)) converted.emplace_back(g, launch.held.emplace_back(autograd::empty_like(updated)));
+    else if (decays) launch.held.push_back(autograd::copy(g));
+    const Array& gradient = is_in_fp32(s) || decays ? launch.held.back() : g;
+    launch.read(gradient);
+    if (decays) decay->add(s, i, updated, gradient);
+    launch.write(updated);
     for (const Array& state : s.states) launch.operands.push_back(state.get());
     launch.hyper_of.push_back(index_of(keys, {s.value_set, s.missed, i}));
   }
@@ -197,7 +253,9 @@ void Optimizer::launch() {
   };
   fill(hyper, keys, t_ + 1);
   pass.complete(hyper);
+  if (decay) decay->complete();
   internal::convert_tensors(converted);
+  if (decay) decay->run();
   count_updates(1);
   // In captured work, a replay is another update: the first launch increments the counter, and all launches read the
   // new values.
@@ -233,16 +291,6 @@ std::vector<double> Optimizer::values_for_block(const ValueSet& groups) const {
       values[i] = -values[i];
   }
   return values;
-}
-
-void Optimizer::decay_gradients() {
-  const std::size_t decay = hyper_index("weight_decay");
-  for (Slot& s : slots_) {
-    if (!s.is_updated()) continue;
-    const double rate = values_for_block(value_sets_[s.value_set])[decay];
-    Variable& p = s.param.param;
-    if (rate != 0) p.set_grad(autograd::astype(p.grad() + p.data() * rate, p.grad().dtype()));
-  }
 }
 
 void Optimizer::update_each() {

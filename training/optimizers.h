@@ -446,8 +446,8 @@ struct CATENA_EXPORT Adagrad : Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(Adagrad)
 };
 
-// The rules below are programs of array functions, as those that depend on a whole parameter, and cannot be captured.
-// weight_decay p is added to the gradient.
+// The rules below are programs of array functions, as those that depend on a whole parameter. They compute in float32
+// for 16-bit parameters, keep their states in it, and cannot be captured. weight_decay p is added to the gradient.
 
 // AdaDelta with a rate: p <- p - lr dx.  States msg, msdx.
 struct CATENA_EXPORT Adadelta : Optimizer {
@@ -458,6 +458,7 @@ struct CATENA_EXPORT Adadelta : Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(Adadelta)
 
  protected:
+  void init_state(const Variable& param, std::span<Array> states) override;
   void update_one(Variable& param, std::span<Array> states) override;
 };
 
@@ -473,6 +474,7 @@ struct CATENA_EXPORT Rprop : Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(Rprop)
 
  protected:
+  void init_state(const Variable& param, std::span<Array> states) override;
   void update_one(Variable& param, std::span<Array> states) override;
 };
 
@@ -487,6 +489,7 @@ struct CATENA_EXPORT ASGD : Optimizer {
   CATENA_OPTIMIZER_CONSTRUCTORS(ASGD)
 
  protected:
+  void init_state(const Variable& param, std::span<Array> states) override;
   void update_one(Variable& param, std::span<Array> states) override;
 };
 

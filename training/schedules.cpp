@@ -9,6 +9,7 @@
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/training/hyper_reference.h>
 #include <catena/training/lr_schedulers.h>
+#include <catena/training/phases.h>
 #include <catena/training/stored_number.h>
 
 namespace training {
@@ -28,6 +29,15 @@ double half_wave(double part) { return (1 + std::cos(std::numbers::pi * part)) /
 double between(double from, double to, double weight_of_from) { return to + (from - to) * weight_of_from; }
 
 }  // namespace
+
+double internal::value_of(const std::vector<Phase>& phases, bool lines, double step) {
+  double begin = 0;
+  std::size_t i = 0;
+  while (step > phases[i].end && i + 1 < phases.size()) begin = phases[i++].end;
+  const Phase& p = phases[i];
+  const double part = std::fmin((step - begin) / (p.end - begin), 1);  // 1 also for NaN: a phase of no length
+  return between(p.from, p.to, lines ? 1 - part : half_wave(part));
+}
 
 namespace schedules {
 
@@ -92,13 +102,10 @@ Schedule one_cycle(double length, const OneCycleOptions& o) {
   check_length("schedules::one_cycle", "length", length);
   check<ValueError>(o.warmup >= 0 && o.warmup <= 1, "schedules::one_cycle", "warmup is ", o.warmup,
                     " and must be a part of the length, between 0 and 1");
-  return [=](double base, double t) {
-    // The last step is length - 1, and the greatest value is that of the step warmup length - 1.
-    const double top = o.warmup * length - 1, last = length - 1;
-    const auto weight = [&](double part) { return o.lines ? 1 - part : half_wave(part); };
-    if (t == top) return base;  // here, so that a phase of no length divides nothing by 0
-    if (t < top) return base * between(o.start_factor, 1, weight(t / top));
-    return base * between(1, o.end_factor, weight(std::min((t - top) / (last - top), 1.0)));
+  // The last step is length - 1, and the greatest value is that of the step warmup length - 1.
+  std::vector<internal::Phase> phases{{o.warmup * length - 1, o.start_factor, 1}, {length - 1, 1, o.end_factor}};
+  return [phases = std::move(phases), lines = o.lines](double base, double t) {
+    return base * internal::value_of(phases, lines, t);
   };
 }
 

@@ -42,12 +42,12 @@ CATENA_EXPORT Schedule cosine(double length, double end = 0);
 // The same again and again; each period is `factor` times as long as the one before. (Loshchilov, Hutter:
 // arXiv:1608.03983.)
 CATENA_EXPORT Schedule cosine_restarts(double length, double factor = 1, double end = 0);
-// From base start_factor up to base within `warmup` of the length, then down to base end_factor, both on waves of a
-// cosine, or on lines. base is the greatest value. (Smith, Topin: arXiv:1708.07120.)
 struct OneCycleOptions {
   double warmup = 0.3, start_factor = 1.0 / 25, end_factor = 1e-4 / 25;
   bool lines = false;
 };
+// From base start_factor up to base within `warmup` of the length, then down to base end_factor, both on waves of a
+// cosine, or on lines. base is the greatest value. (Smith, Topin: arXiv:1708.07120.)
 CATENA_EXPORT Schedule one_cycle(double length, const OneCycleOptions& options = {});
 // From base start_factor to base on a line of `length` steps; then `next`, whose steps begin there.
 CATENA_EXPORT Schedule warmup(double length, Schedule next = constant(), double start_factor = 0);
@@ -89,11 +89,13 @@ class CATENA_EXPORT Scheduler {
   // PyTorch's option last_epoch: the number of the last epoch of a training that is continued; -1: it begins. The base
   // is the optimizer's value, as always. ValueError below -1.
   void continue_after(std::int64_t last_epoch);
+  // Sets the values of `step` steps: at every step, and when a state is loaded. A scheduler of several hyperparameters
+  // overrides it.
+  virtual void set(double step);
 
  private:
   friend struct SequentialLR;
   friend struct ChainedScheduler;
-  void set(double step);
   // The optimizer of schedulers that are combined, with the values of before the first of them. ValueError for those of
   // different optimizers or hyperparameters, and if there are none.
   static Optimizer& common_optimizer(const char* who, const std::vector<Scheduler>& schedulers);

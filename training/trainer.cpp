@@ -72,7 +72,8 @@ void Trainer::add(catena::Shared<Extension> extension, const ExtendOptions& opti
   entry->trigger = (options.trigger.is_given() ? options.trigger : extension->trigger).make();
   entry->priority = options.priority.value_or(extension->priority);
   entry->finalizer = options.finalizer;
-  entry->before_training = options.call_before_training.value_or(extension->invoke_before_training);
+  entry->before_training =
+      options.call_before_training.value_or(options.invoke_before_training.value_or(extension->invoke_before_training));
   entry->saves = extension->saves_trainer || entry->priority == PRIORITY_SNAPSHOT;
   extension->set_name(name);
   entry->extension = std::move(extension);

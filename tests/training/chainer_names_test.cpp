@@ -203,19 +203,36 @@ BOOST_AUTO_TEST_CASE(options_of_extensions) {
   trainer.extend(training::extensions::PlotReport({"main/loss"}, {.x_key = "epoch", .filename = "curve.svg"}));
   trainer.extend(training::extensions::ParameterStatistics(
       model, {.report_grads = false, .trigger = training::trigger::IntervalTrigger(1, "iteration")}));
-  bool reported = false;
+  // The older names, assigned after construction.
+  training::ExtendOptions first;
+  first.invoke_before_training = true;
+  int early = 0;
+  trainer.extend([&](training::Trainer& t) { early += t.updater().iteration() == 0 ? 1 : 0; }, first);
+  training::PlotReportOptions plot;
+  plot.file_name = "assigned.svg";
+  trainer.extend(training::extensions::PlotReport({"main/loss"}, plot));
+  training::ParameterStatisticsOptions often;
+  often.prefix = "often";
+  often.result_trigger = {1, "iteration"};
+  trainer.extend(training::extensions::ParameterStatistics(model, often));
+  bool reported = false, often_reported = false;
   trainer.extend(
       [&](training::Trainer& t) {
         for (const auto& [key, value] : t.observation())
-          if (t.updater().iteration() == 1 && key.ends_with("W/data/mean")) reported = true;
+          if (t.updater().iteration() == 1 && key.ends_with("W/data/mean"))
+            (key.starts_with("often/") ? often_reported : reported) = true;
       },
       {.priority = 1});
   trainer.run();
   BOOST_TEST(before == 1);
   BOOST_TEST(calls == 4);
+  BOOST_TEST(early == 1);
   BOOST_TEST(reported);
+  BOOST_TEST(often_reported);
   BOOST_TEST(std::filesystem::exists(folder.path / "cg.dot"));
   BOOST_TEST(std::filesystem::exists(folder.path / "curve.svg"));
+  BOOST_TEST(std::filesystem::exists(folder.path / "assigned.svg"));
+  BOOST_TEST(!std::filesystem::exists(folder.path / "plot.png"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -72,6 +72,25 @@ BOOST_AUTO_TEST_CASE(rates) {
         [](int step) { return step + 1; });
 }
 
+// Both names of an option count when they are assigned; if both are, PyTorch's does.
+BOOST_AUTO_TEST_CASE(options_that_are_assigned) {
+  const auto cosine = [](int step) { return (1 + std::cos(std::numbers::pi * step / 25)) / 2; };
+  const auto restarts = [](int step) {
+    const double start = step < 4 ? 0 : step < 12 ? 4 : step < 28 ? 12 : 28;
+    const double length = step < 4 ? 4 : step < 12 ? 8 : step < 28 ? 16 : 32;
+    return (1 + std::cos(std::numbers::pi * (step - start) / length)) / 2;
+  };
+  for (const bool newer : {false, true}) {
+    CosineAnnealingLROptions c;
+    CosineAnnealingWarmRestartsOptions r;
+    c.t_max = newer ? 7 : 25;
+    r.t_0 = newer ? 3 : 4, r.t_mult = newer ? 1 : 2;
+    if (newer) c.T_max = 25, r.T_0 = 4, r.T_mult = 2;
+    check([&](SGD& o) { return CosineAnnealingLR(o, c); }, cosine);
+    check([&](SGD& o) { return CosineAnnealingWarmRestarts(o, r); }, restarts);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_plateau_and_the_rate_of_adam) {
   Weight weight;
   Adam adam(0.25);

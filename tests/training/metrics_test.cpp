@@ -67,6 +67,44 @@ BOOST_AUTO_TEST_CASE(collected) {
   BOOST_TEST(area.compute() == 1.0);
 }
 
+BOOST_AUTO_TEST_CASE(batches_of_one_label) {
+  m::AUROC area;
+  area.update(Variable(floats({0.1f, 0.4f}, {2})), ints({0, 0}));
+  area.update(Variable(floats({0.35f, 0.8f}, {2})), ints({1, 1}));
+  BOOST_TEST(area.compute() == 0.75, exact);
+  refused([&] { area.update(Variable(floats({1, 2}, {2})), ints({0, 2})); });
+  refused([&] { area.update(Variable(floats({1, 2}, {2})), ints({0})); });
+  refused([&] { area.update(Variable(floats({1, 2, 3}, {1, 3})), ints({0})); });
+  refused([&] { area(Variable(floats({1, 2}, {2})), ints({1, 1})); });
+  BOOST_TEST(area.compute() == 0.75, exact);  // nothing of these was collected
+}
+
+// The definitions of torchmetrics' Binary*: class 1 is predicted above the threshold; of 3 predictions 2 are right, of
+// the 4 labels 1 two are found.
+BOOST_AUTO_TEST_CASE(of_two_classes) {
+  const Variable y(floats({0.9f, 0.75f, 0.25f, 0.5f, 0.7f, 0.1f}, {6})), t(ints({1, 1, 1, 1, 0, 0}));
+  const m::Options binary{.task = "binary"};
+  BOOST_TEST(m::precision(y, t, binary) == 2.0 / 3, exact);
+  BOOST_TEST(m::recall(y, t, binary) == 0.5, exact);
+  BOOST_TEST(m::f1_score(y, t, binary) == 4.0 / 7, exact);
+  BOOST_TEST(m::f1_score(y, t, {.task = "binary", .average = "micro"}) == 4.0 / 7, exact);
+  BOOST_TEST(m::accuracy(y, t, binary) == 0.5, exact);
+  BOOST_TEST((m::confusion_matrix(y, t, binary) == m::Counts{{1, 1}, {2, 2}}));
+  BOOST_TEST(m::recall(y, t) == (0.5 + 0.75) / 2, exact);  // "multiclass" counts 0.5 as 1, and is the mean of classes
+  const Variable logits(floats({3, 1, -1, 0, 2, -2}, {6}));
+  BOOST_TEST(m::precision(logits, t, binary) == 2.0 / 3, exact);
+  BOOST_TEST(m::recall(logits, t, {.task = "binary", .threshold = 0.25}) == 1, exact);  // the logit -1 is 0.269
+  m::Recall recall(binary);
+  BOOST_TEST(recall(Variable(ints({1, 0})), ints({1, 1})) == 0.5, exact);
+  m::ConfusionMatrix counts(binary);
+  counts.update(y, t);
+  BOOST_TEST((counts.compute() == m::Counts{{1, 1}, {2, 2}}));
+  refused([] { m::precision(scores(), labels(), {.task = "binary"}); });
+  refused([] { m::recall(Variable(ints({1, 2})), ints({1, 1}), {.task = "binary"}); });
+  refused([] { m::accuracy(scores(), labels(), {.task = "multilabel"}); });
+  refused([] { m::Accuracy({.task = "multilabel"}); });
+}
+
 BOOST_AUTO_TEST_CASE(refused_arguments) {
   refused([] { m::accuracy(scores(), ints({0, 1})); });
   refused([] { m::accuracy(scores(), labels(), {.top_k = 4}); });

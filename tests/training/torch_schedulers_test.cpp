@@ -22,6 +22,12 @@ struct Weight : nn::Link {
   NN_MEMBERS(w, v)
 };
 
+struct WithStatistics : nn::Chain {
+  nn::BatchNormalization bn{1};
+  NN_MEMBERS(bn)
+  Variable operator()(const Variable& x) { return bn(x); }
+};
+
 using Make = std::function<catena::Shared<LRScheduler>(Optimizer&)>;
 template <class S, class... A> catena::Shared<LRScheduler> made(A&&... a) {
   return catena::Shared<S>::make(std::forward<A>(a)...);
@@ -128,12 +134,42 @@ BOOST_AUTO_TEST_CASE(momentum_of_other_optimizers) {
   SGD plain(weight, 0.5);
   CyclicLR without(plain, 0.1, 0.4);  // there is no momentum to schedule
   without.step();
-  refused([&] { CyclicLR(plain, {.base_lr = 0.1, .max_lr = 0.4, .cycle_momentum = true}); });
   Adam adam(weight, 0.5);
   OneCycleLR cycle(adam, {.max_lr = 0.5, .total_steps = 10});
   check_near(adam.get_hyper("beta1"), 0.95, "beta1");
   cycle.step(), cycle.step();
   check_near(adam.get_hyper("beta1"), 0.85, "beta1 at the top");
+}
+
+// A scheduler that loads a state, and one that is set to a step, have the momentum of one that was stepped there.
+BOOST_AUTO_TEST_CASE(momentum_of_a_resumed_training) {
+  for (const char* name : {"cyclic_exp", "one_cycle", "one_cycle_phases"}) {
+    Weight weight, resumed_weight, set_weight;
+    SGD sgd(weight, {.lr = 0.5, .momentum = 0.5}), resumed_sgd(resumed_weight, {.lr = 0.5, .momentum = 0.5}),
+        set_sgd(set_weight, {.lr = 0.5, .momentum = 0.5});
+    const auto scheduler = makers().at(name)(sgd), resumed = makers().at(name)(resumed_sgd),
+               set = makers().at(name)(set_sgd);
+    const double start = sgd.get_hyper("momentum");
+    for (int i = 0; i < 3; ++i) scheduler->step();
+    BOOST_TEST(sgd.get_hyper("momentum") < start - 0.01);
+    resumed->load_state_dict(scheduler->state_dict());
+    set->step(3.0);
+    for (int i = 0; i < 2; ++i) {
+      check_near(resumed_sgd.get_hyper("momentum"), sgd.get_hyper("momentum"), std::string(name) + ", loaded");
+      check_near(set_sgd.get_hyper("momentum"), sgd.get_hyper("momentum"), std::string(name) + ", set");
+      check_near(set_sgd.lr(), sgd.lr(), std::string(name) + ", rate");
+      scheduler->step(), resumed->step(), set->step();
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_missing_momentum_changes_nothing) {
+  Weight weight;
+  SGD plain(weight, 0.5);
+  refused([&] { CyclicLR(plain, {.base_lr = 0.1, .max_lr = 0.4, .cycle_momentum = true}); });
+  BOOST_TEST(plain.lr() == 0.5);
+  refused([&] { OneCycleLR(plain, {.max_lr = 0.4, .total_steps = 10, .cycle_momentum = true}); });
+  BOOST_TEST(plain.lr() == 0.5);
 }
 
 BOOST_AUTO_TEST_CASE(rates_of_groups_and_fractions) {
@@ -183,12 +219,7 @@ BOOST_AUTO_TEST_CASE(small_reductions_of_a_plateau_are_left_out) {
 
 // The running mean becomes the mean over all batches, whatever it was.
 BOOST_AUTO_TEST_CASE(statistics_of_batches) {
-  struct Net : nn::Chain {
-    nn::BatchNormalization bn{1};
-    NN_MEMBERS(bn)
-    Variable operator()(const Variable& x) { return bn(x); }
-  };
-  Net net;
+  WithStatistics net;
   AveragedModel average(net);
   average.module.bn.decay = 0.75;
   DataLoader loader(TensorDataset(floats({1, 3, 5, 7}, {4, 1})), {.batch_size = 2});
@@ -196,6 +227,20 @@ BOOST_AUTO_TEST_CASE(statistics_of_batches) {
   BOOST_TEST(autograd::to_vector<double>(average.module.bn.avg_mean.array())[0] == 4,
              boost::test_tools::tolerance(1e-6));
   BOOST_TEST(average.module.bn.decay == 0.75);
+  BOOST_TEST(average.module.training());
+}
+
+BOOST_AUTO_TEST_CASE(statistics_of_batches_of_an_evaluating_model) {
+  DataLoader loader(TensorDataset(floats({1, 3, 5, 7}, {4, 1})), {.batch_size = 2});
+  for (const bool whole : {true, false}) {
+    WithStatistics net;
+    if (whole) net.eval();
+    else net.bn.eval();
+    update_bn(loader, net);
+    BOOST_TEST(autograd::to_vector<double>(net.bn.avg_mean.array())[0] == 4, boost::test_tools::tolerance(1e-6));
+    BOOST_TEST(net.training() == !whole);
+    BOOST_TEST(!net.bn.training());
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -205,6 +205,16 @@ BOOST_AUTO_TEST_CASE(averaged_model_by_a_function) {
                       }});
   wrong.update_parameters(model);
   BOOST_CHECK_THROW(wrong.update_parameters(model), catena::ValueError);
+  // An error of the second parameter leaves the first one as it was.
+  int calls = 0;
+  AveragedModel half(model, {.avg_fn = [&](const Variable& averaged, const Variable&, std::int64_t) {
+                       return ++calls == 1 ? averaged + 1 : Variable(floats({1, 2, 3, 4, 5}, {5}));
+                     }});
+  half.update_parameters(model);
+  BOOST_CHECK_THROW(half.update_parameters(model), catena::ValueError);
+  BOOST_TEST(calls == 2);
+  BOOST_TEST(values(half.module.a.data()) == values(model.a.data()), each);
+  BOOST_TEST(values(half.module.b.data()) == values(model.b.data()), each);
 }
 
 // A scheduler that continues has the rates of one that has made the steps.

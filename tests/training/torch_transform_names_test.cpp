@@ -2,7 +2,9 @@
 // refused.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <set>
+#include <string_view>
 
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/transforms.h>
@@ -27,6 +29,21 @@ void check_near(const Doubles& found, const Doubles& expected, double tolerance)
     BOOST_TEST(std::abs(found[i] - expected[i]) <= tolerance, i << ": " << found[i] << ", not " << expected[i]);
 }
 template <class F> void refused(F f) { BOOST_CHECK_THROW(f(), catena::Error); }
+
+// An option that is assigned after construction counts under both of its names; if both are, the newer one does.
+template <class Options, class Apply>
+void check_names(std::string_view Options::*old_name, std::optional<std::string_view> Options::*new_name,
+                 std::string_view value, Apply apply) {
+  Options by_old, by_new, by_both;
+  by_old.*old_name = value;
+  by_new.*new_name = value;
+  by_both.*old_name = "not read";
+  by_both.*new_name = value;
+  const Doubles expected = of(apply(by_old));
+  BOOST_TEST((expected != of(apply(Options{}))));
+  BOOST_TEST(of(apply(by_new)) == expected, each);
+  BOOST_TEST(of(apply(by_both)) == expected, each);
+}
 
 // The blurred image by the two-dimensional sum over all pixels of the kernel.
 Doubles blurred(const Array& image, int h, int w, int k, double sigma) {
@@ -134,6 +151,42 @@ BOOST_AUTO_TEST_CASE(options_by_their_names_there) {
   BOOST_TEST(tf::functional::to_tensor(autograd::full({2, 3, 1}, 255.0, Dtype::uint8)).shape() == (Shape{1, 2, 3}));
   const Example batch({autograd::zeros({2, 1, 4, 4}), ints({0, 2})});
   BOOST_TEST(tf::MixUp({.num_classes = 3})(batch)[1].shape() == (Shape{2, 3}));
+}
+
+BOOST_AUTO_TEST_CASE(options_that_are_assigned) {
+  const Array x = numbered(4, 6);
+  check_names(&tf::ResizeOptions::mode, &tf::ResizeOptions::interpolation, "nearest", [&](const tf::ResizeOptions& o) {
+    return tf::resize(x, {2, 3}, o);
+  });
+  check_names(&tf::ResizeOptions::mode, &tf::ResizeOptions::interpolation, "nearest", [&](const tf::ResizeOptions& o) {
+    return tf::Resize({2, 3}, o)(x);
+  });
+  check_names(&tf::RotateOptions::mode, &tf::RotateOptions::interpolation, "bilinear",
+              [&](const tf::RotateOptions& o) { return tf::rotate(x, 30, o); });
+  check_names(&tf::RotateOptions::mode, &tf::RotateOptions::interpolation, "bilinear", [&](const tf::RotateOptions& o) {
+    return tf::RandomRotation({30, 30}, o)(x);
+  });
+  check_names(&tf::AffineOptions::mode, &tf::AffineOptions::interpolation, "bilinear", [&](tf::AffineOptions o) {
+    o.angle = 30;
+    return tf::affine(x, o);
+  });
+  check_names(&tf::PadOptions::mode, &tf::PadOptions::padding_mode, "edge",
+              [&](const tf::PadOptions& o) { return tf::Pad(1, o)(x); });
+  check_names(&tf::RandomCropOptions::mode, &tf::RandomCropOptions::padding_mode, "edge", [&](tf::RandomCropOptions o) {
+    o.padding = 1;
+    return tf::RandomCrop({6, 8}, o)(x);
+  });
+  check_names(&tf::RandomResizedCropOptions::mode, &tf::RandomResizedCropOptions::interpolation, "nearest",
+              [&](tf::RandomResizedCropOptions o) {
+                o.scale = {1, 1}, o.ratio = {1.5, 1.5};
+                return tf::RandomResizedCrop({2, 3}, o)(x);
+              });
+  const Example batch({autograd::zeros({2, 1, 4, 4}), ints({0, 2})});
+  tf::MixOptions by_old, by_new;
+  by_old.classes = 3;
+  by_new.num_classes = 4;
+  BOOST_TEST(tf::MixUp(by_old)(batch)[1].shape() == (Shape{2, 3}));
+  BOOST_TEST(tf::MixUp(by_new)(batch)[1].shape() == (Shape{2, 4}));
 }
 
 BOOST_AUTO_TEST_CASE(sizes_by_name) {

@@ -38,8 +38,12 @@ Array labels_of(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
-MNIST::MNIST(const char* name, const std::string& root, VisionOptions options)
-    : VisionDataset(std::move(options.transform)) {
+void VisionDataset::set_data(const Array& images, const Array& labels, catena::Function<Example(Example)> transform) {
+  data_ = catena::Shared<TupleDataset>::make(std::vector<Array>{images, labels});
+  if (transform) data_ = catena::Shared<TransformDataset>::make(std::move(data_), std::move(transform));
+}
+
+MNIST::MNIST(const char* name, const std::string& root, VisionOptions options) {
   check<ValueError>(!options.download, name, "download is true, but this class reads files only; get_mnist(), ",
                     "get_fashion_mnist() and get_kuzushiji_mnist() download");
   const std::vector<fs::path> folders{fs::path(root) / name / "raw", root};
@@ -49,26 +53,17 @@ MNIST::MNIST(const char* name, const std::string& root, VisionOptions options)
   check<ValueError>(images.shape.size() == 3 && labels.shape.size() == 1 && images.shape[0] == labels.shape[0], name,
                     "\"", path, "\" has the shape ", images.shape, " and its labels ", labels.shape);
   const Array pixels = autograd::array(images.data, {images.shape[0], 1, images.shape[1], images.shape[2]});
-  data_ = catena::Shared<TupleDataset>::make(std::vector<Array>{pixels, labels_of(labels.data)});
+  set_data(pixels, labels_of(labels.data), std::move(options.transform));
 }
 
-CIFAR10::CIFAR10(int classes, const std::string& root, VisionOptions options)
-    : VisionDataset(std::move(options.transform)) {
+CIFAR10::CIFAR10(int classes, const std::string& root, VisionOptions options) {
   const char* const name = classes == 10 ? "CIFAR10" : "CIFAR100";
   check<ValueError>(!options.download, name, "download is true, but this class reads files only; get_cifar10() and ",
                     "get_cifar100() download");
   const internal::ByteImages images = internal::read_cifar(name, classes, root, options.train);
   const std::int64_t n = std::int64_t(images.labels.size());
   const Array pixels = autograd::array(images.pixels, {n, 3, 32, 32});
-  data_ = catena::Shared<TupleDataset>::make(std::vector<Array>{pixels, labels_of(images.labels)});
-}
-
-Example VisionDataset::get_example(std::int64_t i) const {
-  Example example = data_->get_example(i);
-  return transform_ ? transform_(std::move(example)) : example;
-}
-std::optional<Example> VisionDataset::get_batch(std::span<const std::int64_t> indices) const {
-  return transform_ ? std::nullopt : data_->get_batch(indices);
+  set_data(pixels, labels_of(images.labels), std::move(options.transform));
 }
 
 FakeData::FakeData(FakeDataOptions options) : options_(std::move(options)) {

@@ -24,15 +24,18 @@ struct VisionOptions {
 class CATENA_EXPORT VisionDataset : public Dataset {
  public:
   std::int64_t size() const override { return data_->size(); }
-  Example get_example(std::int64_t i) const override;
-  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
+  Example get_example(std::int64_t i) const override { return data_->get_example(i); }
+  std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override {
+    return data_->get_batch(indices);
+  }
 
  protected:
-  explicit VisionDataset(catena::Function<Example(Example)> transform) : transform_(std::move(transform)) {}
-  DatasetPtr data_;
+  VisionDataset() = default;
+  // Example i is the tuple of images[i] and labels[i], changed by the transform if there is one.
+  void set_data(const Array& images, const Array& labels, catena::Function<Example(Example)> transform);
 
  private:
-  catena::Function<Example(Example)> transform_;
+  DatasetPtr data_;
 };
 
 // The IDX files, plain or .gz, in <root>/MNIST/raw, as torchvision writes them, or in root itself. Example i is a tuple

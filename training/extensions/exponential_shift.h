@@ -1,35 +1,20 @@
 // ExponentialShift: multiplies a hyperparameter by a rate at every call.
 #pragma once
 
-#include <optional>
 #include <string>
 
-#include <catena/training/extensions/hyperparameter_shift.h>
+#include <catena/training/extensions/formula_shifts.h>
 
 namespace training {
 
-struct ExponentialShiftOptions {
-  std::optional<double> init = {};    // default: the optimizer's value when training begins
-  std::optional<double> target = {};  // the value at which the shift stops
-  OptimizerRef optimizer = {};        // default: the updater's "main"
-};
+// The options of all shifts by a formula.
+using ExponentialShiftOptions = FormulaShiftOptions;
 
 // attr = init rate^t: trainer.extend(ExponentialShift("lr", 0.1), {.trigger = TriggerSpec(30, epoch)}). The value never
 // passes the target: it stops where value / target exceeds 1 for rates above 1, or falls below 1 for other rates, so
 // signs do not matter. ValueError for a negative rate.
-class CATENA_EXPORT ExponentialShift : public HyperparameterShift {
- public:
-  using Options = ExponentialShiftOptions;
-  ExponentialShift(std::string attr, double rate, Options options);
-  ExponentialShift(std::string attr, double rate) : ExponentialShift(std::move(attr), rate, Options{}) {}
-  std::string default_name() const override { return "ExponentialShift"; }
-
- protected:
-  double value(std::int64_t t, double init) const override;
-
- private:
-  double rate_;
-  std::optional<double> init_, target_;
+struct CATENA_EXPORT ExponentialShift : FormulaShift {
+  ExponentialShift(std::string attr, double rate, const Options& options = {});
 };
 
 }  // namespace training

@@ -55,7 +55,9 @@ Statistics default_statistics() {
 }
 
 ParameterStatistics::ParameterStatistics(BorrowedLinks links, Options options)
-    : links_(std::move(links)), options_(std::move(options)), result_trigger_(options_.trigger.make()) {
+    : links_(std::move(links)),
+      options_(std::move(options)),
+      result_trigger_((options_.trigger.is_given() ? options_.trigger : options_.result_trigger).make()) {
   priority = PRIORITY_WRITER;
 }
 

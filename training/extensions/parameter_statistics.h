@@ -28,9 +28,9 @@ struct ParameterStatisticsOptions {
   Statistics statistics = default_statistics();
   bool report_params = true;
   bool report_grads = true;
-  std::string prefix = {};                  // prefix of all keys, followed by "/"
-  TriggerSpec result_trigger = {1, epoch};  // when the means are reported
-  TriggerSpec trigger = result_trigger;     // Chainer's name of it
+  std::string prefix = {};                         // prefix of all keys, followed by "/"
+  TriggerSpec result_trigger = {1, epoch};         // when the means are reported
+  TriggerSpec trigger = TriggerSpec::not_given();  // Chainer's name of it; takes its place
 };
 
 // References to links, which must outlive the extension: ParameterStatistics(model), ParameterStatistics({a, b}).

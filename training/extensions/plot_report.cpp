@@ -19,7 +19,7 @@ PlotReport::PlotReport(std::vector<std::string> y_keys, Options options)
 }
 
 void PlotReport::initialize(Trainer& trainer) {
-  if (!y_keys_.empty()) internal::check_output_file("PlotReport", trainer, options_.filename);
+  if (!y_keys_.empty()) internal::check_output_file("PlotReport", trainer, file_name());
 }
 
 void PlotReport::operator()(Trainer& trainer) {
@@ -61,7 +61,7 @@ void PlotReport::draw(Trainer& trainer, const LogEntry& entry) const {
     for (const auto& [x, y] : points) series.points.emplace_back(x.number(), y);
   }
   if (options_.postprocess) options_.postprocess(figure, entry);
-  const std::filesystem::path path = std::filesystem::path(trainer.out()) / options_.filename;
+  const std::filesystem::path path = std::filesystem::path(trainer.out()) / file_name();
   catena::write_file_atomically("PlotReport", path.string(),
                                 path.extension() == ".svg" ? to_svg(figure) : to_png(figure));
 }
@@ -116,7 +116,7 @@ void PlotReport::serialize(nn::Serializer& s) {
   if (trigger_) trigger_->serialize(*s["_trigger"]);
   internal::serialize_summary(*s["_summary"], summary_);
   std::string text = json();
-  s("_plot_" + options_.filename, text);
+  s("_plot_" + file_name(), text);
   if (!s.is_writer()) read_json(text);
 }
 

@@ -20,9 +20,9 @@ struct PlotReportOptions {
   TriggerSpec trigger = {1, epoch};  // when a point is added and the picture is drawn
   // May change the figure before it is drawn; `entry` has the means of the interval.
   catena::Function<void(PlotFigure& figure, const LogEntry& entry)> postprocess = {};
-  std::string file_name = "plot.png";  // in the trainer's folder; with the extension .svg, a vector graphic
-  std::string filename = file_name;    // the name of file_name in later Chainer; takes its place
-  std::string marker = "x";            // see PlotFigure
+  std::string file_name = "plot.png";        // in the trainer's folder; with the extension .svg, a vector graphic
+  std::optional<std::string> filename = {};  // the name of file_name in later Chainer; takes its place
+  std::string marker = "x";                  // see PlotFigure
   bool grid = true;
   // Names of matplotlib: the ends of the axes ({low, high}; default: those of the points), and their scales, "linear"
   // or "log", on which what is not positive is not drawn.
@@ -58,6 +58,7 @@ class CATENA_EXPORT PlotReport : public Extension {
 
  private:
   using Points = std::vector<std::pair<LogValue, double>>;
+  const std::string& file_name() const noexcept { return options_.filename ? *options_.filename : options_.file_name; }
   PlotFigure empty_figure() const;
   void draw(Trainer& trainer, const LogEntry& entry) const;
   std::string json() const;

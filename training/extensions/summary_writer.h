@@ -18,6 +18,11 @@ namespace internal {
 class AppendFile;
 }
 
+// PyTorch's options: the folder is log_dir + comment.
+struct SummaryWriterOptions {
+  std::string log_dir = "runs", comment = {};
+};
+
 // Writes an event file into a folder, which is created: `tensorboard --logdir folder` shows it. Several writers, also
 // of resumed trainings, may use one folder, because each has a file of its own.
 //
@@ -26,14 +31,10 @@ class AppendFile;
 //
 // Every call appends whole records. IOError if the folder or the file cannot be written. Arrays may be on any device;
 // TypeError for complex ones.
-struct SummaryWriterOptions {
-  std::string log_dir = "runs", comment = {};
-};
 class CATENA_EXPORT SummaryWriter {
  public:
   template <std::convertible_to<std::string> S>
   explicit SummaryWriter(const S& folder) : SummaryWriter(std::string(folder), Folder()) {}
-  // PyTorch's options: the folder is log_dir + comment.
   template <std::same_as<SummaryWriterOptions> O = SummaryWriterOptions>
   explicit SummaryWriter(const O& o) : SummaryWriter(o.log_dir + o.comment) {}
   ~SummaryWriter();
@@ -63,12 +64,13 @@ class CATENA_EXPORT SummaryWriter {
   void add_image(std::string_view tag, const Array& image, std::int64_t step = 0);
   // Images (N, C, H, W) of these values, side by side as by datasets::image_grid.
   void add_images(std::string_view tag, const Array& images, std::int64_t step = 0);
+  // A text, which TensorBoard shows with its step.
+  void add_text(std::string_view tag, std::string_view text, std::int64_t step = 0);
   // Graphs are files of their own: nn::onnx::export_(model, x, "model.onnx"), or extensions::DumpGraph
   template <class... A> void add_graph(const A&...) = delete;
   // PyTorch's names, without effect: every call has written whole records, and the destructor closes the file.
   void flush() noexcept {}
   void close() noexcept {}
-  void add_text(std::string_view tag, std::string_view text, std::int64_t step = 0);
   const std::string& path() const noexcept { return path_; }  // of the event file
 
  private:

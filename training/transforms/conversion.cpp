@@ -47,18 +47,22 @@ Array gaussian_blur(const Array& image, nn::Pair kernel_size, std::optional<doub
   const Pixels padded(pad(image, {left, top, left, top}, 0, "reflect"));
   Pixels result(image);
   const std::vector<double> down = weights(ky, sigma), across = weights(kx, sigma);
-  for (std::int64_t plane = 0; plane < image.size() / (h * w); ++plane)
+  std::vector<double> of_rows(std::size_t(height * w));  // the sums along the rows of a plane
+  for (std::int64_t plane = 0; plane < image.size() / (h * w); ++plane) {
+    for (std::int64_t y = 0; y < height; ++y)
+      for (std::int64_t x = 0; x < w; ++x) {
+        const float* const row = padded.v.data() + (plane * height + y) * width + x;
+        double sum = 0;
+        for (std::int64_t j = 0; j < kx; ++j) sum += across[std::size_t(j)] * double(row[j]);
+        of_rows[std::size_t(y * w + x)] = sum;
+      }
     for (std::int64_t y = 0; y < h; ++y)
       for (std::int64_t x = 0; x < w; ++x) {
         double sum = 0;
-        for (std::int64_t i = 0; i < ky; ++i) {
-          const float* const row = padded.v.data() + (plane * height + y + i) * width + x;
-          double of_row = 0;
-          for (std::int64_t j = 0; j < kx; ++j) of_row += across[std::size_t(j)] * double(row[j]);
-          sum += down[std::size_t(i)] * of_row;
-        }
+        for (std::int64_t i = 0; i < ky; ++i) sum += down[std::size_t(i)] * of_rows[std::size_t((y + i) * w + x)];
         result.v[std::size_t((plane * h + y) * w + x)] = float(sum);
       }
+  }
   return result.array(image.shape(), Pixels::Rounding::nearest);
 }
 

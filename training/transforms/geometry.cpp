@@ -109,14 +109,14 @@ Array resize(const Array& image, ResizeTo size, const ResizeOptions& options) {
   }
   check<ValueError>(height >= 1 && width >= 1, "resize", "an image of ", height, " x ", width, " pixels is empty");
   if (height == h && width == w) return image;
-  const bool smooth = options.interpolation == "bilinear" || options.interpolation == "bicubic";
+  const std::string_view mode = options.interpolation.value_or(options.mode);
+  const bool smooth = mode == "bilinear" || mode == "bicubic";
   const bool is_integer = image.dtype() == Dtype::uint8;
   const auto scope = autograd::using_config({.enable_backprop = false});
   const Array planes = autograd::reshape(image, {1, image.size() / (h * w), h, w});
-  const Array resized =
-      nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes, catena::Dims{height, width},
-                      options.interpolation, {.antialias = smooth && options.antialias})
-          .data();
+  const Array resized = nn::interpolate(is_integer ? autograd::astype(planes, Dtype::float32) : planes,
+                                        catena::Dims{height, width}, mode, {.antialias = smooth && options.antialias})
+                            .data();
   Shape shape = image.shape();
   shape[shape.size() - 2] = height;
   shape[shape.size() - 1] = width;
@@ -180,8 +180,9 @@ template <class Source> Array sampled(const Array& image, bool nearest, float fi
 
 Array rotate(const Array& image, double angle, const RotateOptions& options) {
   check_image("rotate", image);
-  check<ValueError>(options.interpolation == "nearest" || options.interpolation == "bilinear", "rotate",
-                    "the mode is \"", options.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
+  const std::string_view mode = options.interpolation.value_or(options.mode);
+  check<ValueError>(mode == "nearest" || mode == "bilinear", "rotate", "the mode is \"", mode,
+                    "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(std::isfinite(angle), "rotate", "the angle is ", angle);
   const double h = double(image.shape(-2)), w = double(image.shape(-1));
   const double radians = angle * 0.017453292519943295;
@@ -189,14 +190,15 @@ Array rotate(const Array& image, double angle, const RotateOptions& options) {
   check<ValueError>(std::isfinite(cx) && std::isfinite(cy), "rotate", "the center is (", cx, ", ", cy,
                     "); give a column and a row");
   const Rotation back{std::cos(radians), std::sin(radians), cx, cy};
-  return sampled(image, options.interpolation == "nearest", float(options.fill),
+  return sampled(image, mode == "nearest", float(options.fill),
                  [&](double x, double y) { return std::pair(back.x(x, y), back.y(x, y)); });
 }
 
 Array affine(const Array& image, const AffineOptions& o) {
   check_image("affine", image);
-  check<ValueError>(o.interpolation == "nearest" || o.interpolation == "bilinear", "affine", "the mode is \"",
-                    o.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
+  const std::string_view mode = o.interpolation.value_or(o.mode);
+  check<ValueError>(mode == "nearest" || mode == "bilinear", "affine", "the mode is \"", mode,
+                    "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(o.scale > 0, "affine", "the scale is ", o.scale, "; it is positive");
   constexpr double kRadians = 0.017453292519943295;
   const double angle = o.angle * kRadians, sx = o.shear.first * kRadians, sy = o.shear.second * kRadians;
@@ -205,7 +207,7 @@ Array affine(const Array& image, const AffineOptions& o) {
   check<ValueError>(std::isfinite(a + b + c + d + o.translate.first + o.translate.second), "affine",
                     "the angle, the shear and the translation are finite");
   const auto [cx, cy] = o.center.value_or(std::pair(double(image.shape(-1)) / 2, double(image.shape(-2)) / 2));
-  return sampled(image, o.interpolation == "nearest", float(o.fill), [&, cx = cx, cy = cy](double x, double y) {
+  return sampled(image, mode == "nearest", float(o.fill), [&, cx = cx, cy = cy](double x, double y) {
     const double dx = x - cx - o.translate.first, dy = y - cy - o.translate.second;
     return std::pair((d * dx - b * dy) / o.scale + cx, (a * dy - c * dx) / o.scale + cy);
   });

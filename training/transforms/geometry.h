@@ -55,9 +55,9 @@ struct ResizeTo {
   constexpr ResizeTo(int new_height, int new_width) : height(new_height), width(new_width) {}
 };
 struct ResizeOptions {
-  std::string_view mode = "bilinear";     // a mode of nn::interpolate
-  std::string_view interpolation = mode;  // PyTorch's name of it
-  bool antialias = true;                  // "bilinear" and "bicubic": shrinking averages over all pixels
+  std::string_view mode = "bilinear";                  // a mode of nn::interpolate
+  std::optional<std::string_view> interpolation = {};  // PyTorch's name of mode; takes its place
+  bool antialias = true;                               // "bilinear" and "bicubic": shrinking averages over all pixels
 };
 // Resizes by nn::interpolate. Values of uint8 images are rounded. ValueError for lengths below 1.
 //   resize(image, 256)   resize(image, {224, 224}, {.mode = "nearest"})
@@ -67,9 +67,9 @@ CATENA_EXPORT Array resized_crop(const Array& image, std::int64_t top, std::int6
                                  std::int64_t width, Pair size, const ResizeOptions& options = {});
 
 struct RotateOptions {
-  std::string_view mode = "nearest";      // or "bilinear"
-  std::string_view interpolation = mode;  // PyTorch's name of it
-  double fill = 0;                        // value of pixels from outside of the image
+  std::string_view mode = "nearest";                   // or "bilinear"
+  std::optional<std::string_view> interpolation = {};  // PyTorch's name of mode; takes its place
+  double fill = 0;                                     // value of pixels from outside of the image
   // Column and row of the point that stays, from the upper left corner; empty: the middle of the image.
   std::optional<std::pair<double, double>> center = {};
 };
@@ -83,7 +83,7 @@ struct AffineOptions {
   double scale = 1;
   std::pair<double, double> shear = {};                  // degrees, along x and along y
   std::string_view mode = "nearest";                     // or "bilinear"
-  std::string_view interpolation = mode;                 // PyTorch's name of it
+  std::optional<std::string_view> interpolation = {};    // PyTorch's name of mode; takes its place
   double fill = 0;                                       // value of pixels from outside of the image
   std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
 };
@@ -119,13 +119,14 @@ class CATENA_EXPORT CenterCrop : public Transform {
 
 struct PadOptions {
   double fill = 0;
-  std::string_view mode = "constant", padding_mode = mode;  // one of the two; PyTorch's name is padding_mode
+  std::string_view mode = "constant";
+  std::optional<std::string_view> padding_mode = {};  // PyTorch's name of mode; takes its place
 };
 // Adds a border: (..., C, top + H + bottom, left + W + right). Modes and errors of pad.
 class CATENA_EXPORT Pad : public Transform {
  public:
   explicit Pad(Border padding, const PadOptions& options = {})
-      : padding_(padding), fill_(options.fill), mode_(options.padding_mode) {}
+      : padding_(padding), fill_(options.fill), mode_(options.padding_mode.value_or(options.mode)) {}
   template <class T>
   Pad(Border padding, T fill, std::string_view mode = "constant") requires std::is_arithmetic_v<T>
       : Pad(padding, PadOptions{.fill = double(fill), .mode = mode}) {}
@@ -149,7 +150,7 @@ struct NamedResizeOptions {
 class CATENA_EXPORT Resize : public Transform {
  public:
   explicit Resize(ResizeTo size, const ResizeOptions& options = {})
-      : size_(size), mode_(options.interpolation), antialias_(options.antialias) {}
+      : size_(size), mode_(options.interpolation.value_or(options.mode)), antialias_(options.antialias) {}
   template <std::same_as<NamedResizeOptions> O = NamedResizeOptions>
   explicit Resize(const O& o) : Resize(o.size, {.mode = o.interpolation, .antialias = o.antialias}) {}
 

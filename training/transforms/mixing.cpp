@@ -63,7 +63,8 @@ Array cutmix(const Array& images, std::int64_t top, std::int64_t left, std::int6
 BatchMix::~BatchMix() = default;
 
 BatchMix::BatchMix(const char* name, const MixOptions& options) : name_(name), options_(options) {
-  check<ValueError>(options.num_classes >= 1 && options.alpha > 0, name, "there are ", options.num_classes,
+  options_.classes = options.num_classes.value_or(options.classes);
+  check<ValueError>(options_.classes >= 1 && options.alpha > 0, name, "there are ", options_.classes,
                     " classes and alpha is ", options.alpha, "; both are positive");
   internal::check_probability(name, options.p);
 }
@@ -77,7 +78,7 @@ Example BatchMix::operator()(const Example& batch, Generator& g) const {
   check<ValueError>(bool(images) && bool(labels) && images.ndim() == 4 && labels.ndim() >= 1, name_,
                     "the batch holds no images (N, C, H, W) with labels");
   Example result = batch;
-  result.values[1] = probabilities(name_, labels, images, options_.num_classes);
+  result.values[1] = probabilities(name_, labels, images, options_.classes);
   if (!internal::chance(g, options_.p)) return result;
   const double own = mix(result.values[0], internal::beta(g, options_.alpha, options_.alpha), g);
   result.values[1] = mixup(result.values[1], own);

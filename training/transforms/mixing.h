@@ -19,9 +19,10 @@ CATENA_EXPORT Array cutmix(const Array& images, std::int64_t top, std::int64_t l
                            std::int64_t width);
 
 struct MixOptions {
-  std::int64_t classes = 0, num_classes = classes;  // number of classes, for labels that are integers; one of the two
-  double alpha = 1;                                 // the ratio is drawn from the distribution Beta(alpha, alpha)
-  double p = 1;                                     // of a batch being mixed
+  std::int64_t classes = 0;                      // number of classes, for labels that are integers
+  std::optional<std::int64_t> num_classes = {};  // PyTorch's name of it; takes its place
+  double alpha = 1;                              // the ratio is drawn from the distribution Beta(alpha, alpha)
+  double p = 1;                                  // of a batch being mixed
 };
 
 // The base of both: mixes a batch (images, labels), whose images have the shape (N, C, H, W). Labels are integers (N)

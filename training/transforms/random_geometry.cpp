@@ -53,7 +53,7 @@ RandomCrop::RandomCrop(Pair size, const RandomCropOptions& options)
       padding_(options.padding),
       pad_if_needed_(options.pad_if_needed),
       fill_(options.fill),
-      mode_(options.padding_mode) {
+      mode_(options.padding_mode.value_or(options.mode)) {
   check<ValueError>(size.y >= 1 && size.x >= 1, "RandomCrop", "a crop of ", size.y, " x ", size.x, " pixels is empty");
 }
 
@@ -79,7 +79,7 @@ RandomResizedCrop::RandomResizedCrop(Pair size, const RandomResizedCropOptions& 
     : size_(size),
       scale_(options.scale),
       ratio_(options.ratio),
-      mode_(options.interpolation),
+      mode_(options.interpolation.value_or(options.mode)),
       antialias_(options.antialias) {
   check_positive("RandomResizedCrop", "scale", scale_);
   check_positive("RandomResizedCrop", "ratio", ratio_);
@@ -101,7 +101,7 @@ Array RandomResizedCrop::apply(const Array& image, Generator& g) const {
 }
 
 RandomRotation::RandomRotation(Range degrees, const RotateOptions& options)
-    : degrees_(degrees), mode_(options.interpolation), options_(options) {
+    : degrees_(degrees), mode_(options.interpolation.value_or(options.mode)), options_(options) {
   check<ValueError>(degrees.first <= degrees.second, "RandomRotation", "the limits ", degrees.first, " and ",
                     degrees.second, " are not ascending");
 }

@@ -19,7 +19,8 @@ struct RandomCropOptions {
   Border padding = 0;          // added before the crop
   bool pad_if_needed = false;  // adds the missing length on both sides of an image that is smaller than the crop
   double fill = 0;             // as of pad
-  std::string_view mode = "constant", padding_mode = mode;  // one of the two; PyTorch's name is padding_mode
+  std::string_view mode = "constant";
+  std::optional<std::string_view> padding_mode = {};  // PyTorch's name of mode; takes its place
 };
 // The options with the size: RandomCrop({.size = 32, .padding = 4}).
 struct NamedRandomCropOptions {
@@ -75,10 +76,10 @@ class CATENA_EXPORT RandomVerticalFlip : public internal::RandomChange {
 };
 
 struct RandomResizedCropOptions {
-  Range scale = {0.08, 1};             // of the area of the rectangle, as a part of the image's
-  Range ratio = {3.0 / 4, 4.0 / 3};    // of width to height; its logarithm is drawn evenly
-  std::string_view mode = "bilinear";  // as of resize
-  std::string_view interpolation = mode;
+  Range scale = {0.08, 1};                             // of the area of the rectangle, as a part of the image's
+  Range ratio = {3.0 / 4, 4.0 / 3};                    // of width to height; its logarithm is drawn evenly
+  std::string_view mode = "bilinear";                  // as of resize
+  std::optional<std::string_view> interpolation = {};  // PyTorch's name of mode; takes its place
   bool antialias = true;
 };
 // The options with the size: RandomResizedCrop({.size = 224, .scale = {0.2, 1}}).
@@ -96,7 +97,7 @@ class CATENA_EXPORT RandomResizedCrop : public Transform {
   explicit RandomResizedCrop(Pair size, const RandomResizedCropOptions& options = {});
   template <std::same_as<NamedRandomResizedCropOptions> O = NamedRandomResizedCropOptions>
   explicit RandomResizedCrop(const O& o)
-      : RandomResizedCrop(o.size, {o.scale, o.ratio, o.interpolation, o.interpolation, o.antialias}) {}
+      : RandomResizedCrop(o.size, {o.scale, o.ratio, o.interpolation, {}, o.antialias}) {}
 
  protected:
   Array apply(const Array& image, Generator& g) const override;
