@@ -101,6 +101,15 @@ BOOST_AUTO_TEST_CASE(elements_by_name) {
   BOOST_TEST(names == "b1a2c3d4");
   dict["b"] = filled(6);
   CHECK_VALUES(dict["b"], {6, 6});
+  dict.update({{"c", floats({7, 8}, {2})}, {"d", filled(5)}});
+  BOOST_TEST(&dict["c"] == &c);
+  BOOST_TEST(c.name() == "c");
+  CHECK_VALUES(c, {7, 8});
+  CHECK_VALUES(dict["d"], {5, 5});
+  BOOST_TEST(dict.keys() == (Strings{"b", "a", "c", "d"}), each);
+  BOOST_CHECK_THROW(dict.update({{"f", filled(1)}, {"d", filled(1)}, {"g/h", filled(1)}}), catena::AttributeError);
+  BOOST_TEST(!dict.contains("f"));
+  CHECK_VALUES(dict["d"], {5, 5});
   BOOST_CHECK_THROW(dict.insert("a", filled(1)), catena::AttributeError);
   BOOST_CHECK_THROW(dict.insert("a/b", filled(1)), catena::AttributeError);
   BOOST_CHECK_THROW(dict.insert("", filled(1)), catena::AttributeError);
