@@ -7,6 +7,7 @@
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
+#include <catena/nn/links/recurrent_state.h>
 
 namespace nn {
 
@@ -27,7 +28,7 @@ RecurrentCell::RecurrentCell(int in, int units, int gates, bool bias)
 Variable RecurrentCell::of_input(const Variable& x) const { return linear(x, weight_ih, handle_of(bias_ih)); }
 Variable RecurrentCell::of_state(const Variable& h) const { return linear(h, weight_hh, handle_of(bias_hh)); }
 Variable RecurrentCell::or_zeros(const Variable& state, const Variable& x) const {
-  return state ? state : Variable(autograd::zeros({x.shape(0), hidden_size}, x.dtype(), x.device()));
+  return state ? state : zero_state(x, x.shape(0), hidden_size);
 }
 
 }  // namespace internal
