@@ -40,7 +40,7 @@ std::string describe(const Array& a) {
 struct CapturedWork::Watched {
   std::vector<WatchedArray> arrays;
   std::vector<WatchedValue> values;
-  bool train = internal::modes().train.now;
+  bool train = internal::modes().train.config;
   std::optional<std::uint64_t> seed = {};  // set when the captured work draws random numbers
 
   void run(const catena::Function<void()>& f);
@@ -88,7 +88,7 @@ template <class F> bool CapturedWork::Watched::is_current(F differs) const {
     differs(w.what, " changed since the capture");
     return false;
   }
-  if (internal::modes().train.now != train) {
+  if (internal::modes().train.config != train) {
     differs("the mode train is ", !train ? "on" : "off", ", at the capture it was ", train ? "on" : "off");
     return false;
   }

@@ -101,7 +101,7 @@ using_config::using_config(const ConfigOptions& changes, int)
 
 using_config::~using_config() {
   exchange(previous_);
-  internal::modes().train.now = trains_;
+  if (previous_.train) internal::modes().train.now = trains_;
   internal::modes().type_checks = type_checks_;
 }
 
@@ -127,6 +127,8 @@ catena::Dtype get_dtype(std::optional<catena::Dtype> dtype, catena::Dtype map_mi
 }
 
 namespace internal {
+
+void set_dtype(const DefaultDtype& dtype) noexcept { own_entries().dtype = dtype; }
 
 ConfigOptions config_entry(std::string_view name, bool value) {
   ConfigOptions o;

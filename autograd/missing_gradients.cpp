@@ -13,7 +13,7 @@ Variables with_zeros(const Variables& gy, const std::vector<ArrayKind>& kinds) {
     const ArrayKind& kind = kinds[k];
     const Array zeros = kind.backend->empty(kind.shape, kind.dtype, kind.device);
     fill(zeros, 0);
-    all[k] = constant_variable(zeros);
+    all[k] = Variable(zeros, {.requires_grad = false});
   }
   return all;
 }

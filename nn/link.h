@@ -380,7 +380,7 @@ class CATENA_EXPORT Link {
   std::string name_;
   std::optional<Device> device_;
   internal::AddedMembers added_;
-  bool evaluates_ = false, model_evaluates_ = false;  // the second one was set for the link that has no parent
+  bool evaluates_ = false, model_evaluates_ = false;  // the second one: of the link that contains this one
 };
 
 namespace internal {

@@ -11,10 +11,12 @@ using catena::TypeError;
 
 Link& Link::train(bool mode) {
   for_each_param([](std::string_view, const Variable&) {});  // gives the links below their names
-  const bool is_model = name_.empty();
-  for (Link* link : links()) {
+  const std::vector<Link*> all = links();
+  // A link without children is a layer, and one with a name belongs to a model: functions beside it keep their mode.
+  const bool is_model = name_.empty() && all.size() > 1;
+  for (Link* link : all) {
     link->evaluates_ = !mode;
-    if (is_model) link->model_evaluates_ = !mode;
+    if (link != this || is_model) link->model_evaluates_ = !mode;
   }
   if (is_model) autograd::internal::set_mode_of_functions(mode);
   return *this;

@@ -4,6 +4,9 @@
 #include <atomic>
 #include <mutex>
 
+#include <catena/autograd/capture.h>
+#include <catena/kernels/base/text.h>
+
 namespace nn {
 
 using catena::check;
@@ -168,7 +171,10 @@ struct LinkCall::Running {
 
 LinkCall::~LinkCall() = default;
 
-bool LinkCall::has_hooks(const Link& link) noexcept {
+bool LinkCall::enter(const Link& link) {
+  if (autograd::is_capturing())
+    autograd::watch_value(catena::concat("the mode of the link ", link.name().empty() ? "without a name" : link.name()),
+                          [&link] { return std::uint64_t(link.training()); });
   return (!thread_hooks.empty() || internal::hooks_of(link) != nullptr) && innermost != &link;
 }
 

@@ -95,7 +95,7 @@ class CATENA_EXPORT LinkHookScope {
 class CATENA_EXPORT LinkCall {
  public:
   template <class... V> explicit LinkCall(Link& link, const V&... args) : mode_(link.mode_of_call()) {
-    if (has_hooks(link)) begin(link, list_of(args...));
+    if (enter(link)) begin(link, list_of(args...));
   }
   ~LinkCall();
   LinkCall(const LinkCall&) = delete;
@@ -110,7 +110,8 @@ class CATENA_EXPORT LinkCall {
 
  private:
   struct Running;
-  static bool has_hooks(const Link& link) noexcept;
+  // Returns true if there are hooks to run. Work that is being captured watches the mode of the link.
+  static bool enter(const Link& link);
   void begin(Link& link, const Variables& args);
   static Variables list_of(const Variables& args) { return args; }
   template <class... V> static Variables list_of(const V&... args) { return Variables{Variable(args)...}; }

@@ -65,18 +65,12 @@ void Optimizer::watch() {
     void value(std::string_view name, std::function<std::uint64_t()> current) const {
       autograd::watch_value("persistent " + path + "/" + std::string(name), std::move(current));
     }
-    void watch_mode(Link& l) const {
-      autograd::watch_value("the mode of " + (path.empty() ? "the target" : path),
-                            [&l] { return std::uint64_t(l.training()); });
-    }
     void link(std::string_view name, Link& child) override {
       Persistents of_child;
       of_child.path = path + "/" + std::string(name);
-      of_child.watch_mode(child);
       child.visit_members(of_child);
     }
   } persistents;
-  persistents.watch_mode(target());
   target().visit_members(persistents);
   autograd::watch_value(catena::concat("the target, the list of hooks or the parameter groups of ", rule_.name),
                         [this] { return changes_; });

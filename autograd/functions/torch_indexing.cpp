@@ -28,14 +28,19 @@ std::vector<IndexItem> at_axis(int axis, const IndexItem& item) {
 
 Variable constant(const Array& a) { return Variable(a, {.requires_grad = false}); }
 
-// Returns x with `values`, broadcast to the shape of x[items], at x[items]: x at the other places, and a scatter of the
-// values to zeros.
+// The positions of the elements of x in the flattened x, in the shape of x.
+Variable places_of(const Variable& x) {
+  return constant(reshape(arange(x.size(), Dtype::int64, x.device()), x.shape()));
+}
+
+// Returns x with `values`, broadcast to the shape of `at`, at these positions in the flattened x: x at the other
+// places, and a scatter of the values. Of several values for one element, one remains.
+Variable replaced_at(const Variable& x, const Variable& at, const Variable& values) {
+  return reshape(scatter(flatten(x), 0, flatten(at), flatten(broadcast_to(values, at.shape()))), x.shape());
+}
+// The same at x[items].
 Variable replaced(const Variable& x, const std::vector<IndexItem>& items, const Variable& values) {
-  // The position of each value in the flattened x: values that go to one element agree on the last of them.
-  const Variable places = constant(reshape(arange(x.size(), Dtype::int64, x.device()), x.shape()));
-  const Variable at = flatten(get_item(places, items));
-  const Variable given = flatten(broadcast_to(values, get_item(places, items).shape()));
-  return reshape(scatter(flatten(x), 0, at, given), x.shape());
+  return replaced_at(x, get_item(places_of(x), items), values);
 }
 
 }  // namespace
@@ -103,11 +108,12 @@ Variable scattered_extremum(const Variable& x, int axis, const Variable& index, 
     for (int k = 0; k < src.ndim(); ++k) items.emplace_back(Slice(0, index.shape(k)));
     return items;
   }());
-  // The extremum, without a graph: rounds of comparisons are not needed, because sorted values are written in order.
+  // The extremum, without a graph: sorted values are written in order, so that the last one of an element is its
+  // extremum. Each position of the index along the axis is a scatter into the whole array.
   const Array order = argsort(constant(part.data()), axis, !greatest).data();
   const Variable sorted_index = take_along_axis(index, constant(order), axis);
   const Variable sorted = take_along_axis(constant(part.data()), constant(order), axis);
-  Array best = copy(x.data());
+  Array best = x.data();
   for (std::int64_t i = 0; i < index.shape(axis); ++i) {
     const Variable at = get_item(sorted_index, at_axis(axis, Slice(i, i + 1)));
     const Variable value = get_item(sorted, at_axis(axis, Slice(i, i + 1)));
@@ -163,9 +169,7 @@ Variable slice_scatter(const Variable& x, const Variable& src, int dim, std::opt
   return replaced(x, at_axis(normalize_axis("slice_scatter", dim, x.ndim()), Slice(start, end, step)), src);
 }
 Variable diagonal_scatter(const Variable& x, const Variable& src, std::int64_t offset, int dim1, int dim2) {
-  const Variable places = constant(reshape(arange(x.size(), Dtype::int64, x.device()), x.shape()));
-  const Variable at = diagonal(places, offset, dim1, dim2);
-  return reshape(scatter(flatten(x), 0, flatten(at), flatten(broadcast_to(src, at.shape()))), x.shape());
+  return replaced_at(x, diagonal(places_of(x), offset, dim1, dim2), src);
 }
 
 Variable unflatten(const Variable& x, int dim, const Shape& sizes) {

@@ -50,7 +50,7 @@ StdMean std_mean(const Variable& x, const CorrectionOptions& o) {
   return {x.std({.dim = o.dim, .correction = o.correction, .keepdim = o.keepdim}), mean(x, o.dim, o.keepdim)};
 }
 Variable nansum(const Variable& x, const ReductionOptions& o) {
-  return sum(masked(where(nans_of(x), 0.0, x), inverted(nans_of(x))), o.axes(), o.keeps());
+  return sum(where(nans_of(x), 0.0, x), o.axes(), o.keeps());
 }
 Variable nanmean(const Variable& x, const ReductionOptions& o) {
   const Array count = sum(astype(inverted(nans_of(x)), x.dtype()), o.axes(), o.keeps());
@@ -229,7 +229,7 @@ Variable areas(const Variable& y, const TrapezoidOptions& o) {
 }
 Variable areas(const Variable& y, const Variable& x, int dim) {
   const int axis = normalize_axis("trapezoid", dim, y.ndim());
-  Variable widths = diff(x, 1, x.ndim() == y.ndim() ? axis : -1);
+  Variable widths = diff(x, 1, x.ndim() == 1 ? 0 : axis - y.ndim());
   if (x.ndim() == 1) {
     Shape along = Shape::filled(y.ndim(), 1);
     along[axis] = widths.size();

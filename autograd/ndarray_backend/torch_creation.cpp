@@ -88,6 +88,8 @@ Variable from_memory(void* data, const Shape& shape, Dtype dtype) {
   return constant(nd::internal::wrap(data, shape, dtype, {}, nullptr, nullptr));
 }
 Variable converted_to(const Variable& x, const TensorOptions& o) {
+  // Keeps the graph; both return x itself if nothing changes.
+  if (x.requires_grad()) return x.astype(o.dtype.value_or(x.dtype())).to(o.device.value_or(x.device()));
   const Array a = astype(x.data(), o.dtype.value_or(x.dtype()));
   const bool same = a.get() == x.data().get() && (!o.device || *o.device == x.device());
   return same && o.requires_grad == x.requires_grad() ? x : tensor_root(a, o);
@@ -156,11 +158,6 @@ Variable logspace(double start, double end, std::int64_t steps, double base, con
 Variable from_numpy(const nd::Array& a) { return constant(a); }
 
 Dtype get_default_dtype() noexcept { return get_dtype(); }
-void set_default_dtype(Dtype dtype) {
-  const DefaultDtype checked(dtype);
-  static thread_local std::optional<using_config> setting;
-  setting.reset();
-  setting.emplace(ConfigOptions{.dtype = checked});
-}
+void set_default_dtype(Dtype dtype) { internal::set_dtype(DefaultDtype(dtype)); }
 
 }  // namespace autograd

@@ -4,6 +4,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/comparison.h>
+#include <catena/ndarray/routines/element_access.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/histogram.h>
 #include <catena/ndarray/routines/indexing.h>
@@ -70,6 +71,7 @@ bool allclose(const TensorArgument& x, const TensorArgument& y, const CloseOptio
 }
 bool equal(const TensorArgument& x, const TensorArgument& y) { return bool(nd::array_equal(x, y)); }
 Mask isin(const TensorArgument& elements, const TensorArgument& among, const IsinOptions& o) {
+  const nd::DeviceScope scope(array_of(elements.is_array() ? elements : among).device());
   return mask(nd::isin(array_of(elements), array_of(among), nd::IsinOptions{.invert = o.invert}));
 }
 
@@ -80,8 +82,7 @@ Mask all(const Variable& x, const ExtremumOptions& o) {
   return mask(array_of(x).all(nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
 }
 Variable count_nonzero(const Variable& x, const ExtremumOptions& o) {
-  const nd::Array nonzero = nd::not_equal(array_of(x), 0);
-  return constant(nonzero.sum(nd::ReduceOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
+  return constant(nd::count_nonzero(array_of(x), nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
 }
 
 Variable nonzero(const Variable& x) { return constant(nd::argwhere(array_of(x))); }
@@ -92,6 +93,7 @@ Variables nonzero(const Variable& x, const NonzeroOptions& o) {
   return positions;
 }
 Variable searchsorted(const Variable& sorted, const TensorArgument& given, const SearchOptions& o) {
+  const nd::DeviceScope scope(sorted.device());
   const std::string_view side = o.right ? "right" : "left";
   const nd::Array a = array_of(sorted);
   if (a.ndim() == 1) return constant(nd::searchsorted(a, given, nd::SearchOptions{.side = side}));
@@ -113,12 +115,8 @@ Variable bucketize(const TensorArgument& values, const Variable& boundaries, con
   return searchsorted(boundaries, values, o);
 }
 Variables unravel_index(const Variable& indices, const Shape& shape) {
-  Variables coordinates(std::size_t(shape.size()));
-  nd::Array rest = array_of(indices);
-  for (int k = shape.size(); k-- > 0;) {
-    coordinates[std::size_t(k)] = constant(nd::remainder(rest, shape[k]));
-    rest = nd::floor_divide(rest, shape[k]);
-  }
+  Variables coordinates;
+  for (const nd::Array& a : nd::unravel_index(array_of(indices), shape)) coordinates.push_back(constant(a));
   return coordinates;
 }
 
@@ -134,6 +132,7 @@ Unique unique(const Variable& x, const UniqueOptions& o) {
 }
 Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
   check<ValueError>(!o.dim, "unique_consecutive", "an axis is not supported; the array is flattened");
+  const nd::DeviceScope scope(x.device());
   const nd::Array a = array_of(x).ravel();
   const std::int64_t n = a.size();
   if (n == 0)

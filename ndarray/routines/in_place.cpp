@@ -4,7 +4,9 @@
 
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/creation.h>
+#include <catena/ndarray/routines/datatype.h>
 #include <catena/ndarray/routines/indexing.h>
+#include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/routines/nan_functions.h>
 #include <catena/ndarray/routines/random.h>
@@ -48,18 +50,13 @@ std::vector<IndexKey> at_axis(const char* op, const Array& to, int dim, const Gi
   return keys;
 }
 
-void check_floating(const char* op, const Array& to) {
-  check<TypeError>(catena::is_floating(to.dtype()), op, "the dtype must be floating, it is ", to.dtype());
+// A result must cast to the dtype of the array as those of ufuncs do.
+void check_cast(const char* op, const Array& to, const Given& x) {
+  catena::check_output_cast(op, x.is_array() ? x.array().dtype() : min_scalar_type(x), to.dtype(), Casting::same_kind);
 }
 
-// The number of bits of the fraction of a floating dtype, with the one that is not stored.
-int fraction_bits(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::float16: return 11;
-    case Dtype::bfloat16: return 8;
-    case Dtype::float32: return 24;
-    default: return 53;
-  }
+void check_floating(const char* op, const Array& to) {
+  check<TypeError>(catena::is_floating(to.dtype()), op, "the dtype must be floating, it is ", to.dtype());
 }
 
 }  // namespace
@@ -141,7 +138,7 @@ void InPlace::lerp(const Array& to, const Given& end, const Given& weight) {
   if (weight.is_array()) {
     const Array near = nd::add(to, nd::multiply(way, weight));
     const Array far = nd::subtract(end, nd::multiply(way, nd::subtract(1, weight)));
-    assign("lerp_", to, nd::where(nd::less(nd::absolute(weight), 0.5), near, far));
+    nd::copyto(to, nd::where(nd::less(nd::absolute(weight), 0.5), near, far));
   } else if (const double w = weight.number().to_double(); w < 0.5 && w > -0.5) {
     nd::add(to, nd::multiply(way, w), {.out = to});
   } else {
@@ -168,17 +165,20 @@ void InPlace::masked_fill(const Array& to, const Given& mask, const Given& value
                    "the mask must be an array of bools");
   check<ValueError>(!value.is_array() || value.array().size() == 1, "masked_fill_", "the value must have one element");
   const Given number = value.is_array() ? Given(value.array().item()) : value;
-  assign("masked_fill_", to, nd::where(mask, number, to));
+  nd::copyto(to, number, {.where = mask.array()});
 }
 void InPlace::index_add(const Array& to, int dim, const Given& index, const Given& source, const Scalar& alpha) {
+  check_cast("index_add_", to, source);
   nd::scatter_add(to, at_axis("index_add_", to, dim, index), scaled(source, alpha));
 }
 void InPlace::index_copy(const Array& to, int dim, const Given& index, const Given& source) {
+  check_cast("index_copy_", to, source);
   setitem(to, at_axis("index_copy_", to, dim, index), source);
 }
 void InPlace::scatter(const Array& to, int dim, const Given& given, const Given& src, bool adds) {
   const char* const op = adds ? "scatter_add_" : "scatter_";
   const Array& index = positions(op, given, to.ndim());
+  check_cast(op, to, src);
   const int axis = catena::normalize_axis(op, dim, to.ndim());
   std::vector<IndexKey> keys, part;
   for (int k = 0; k < to.ndim(); ++k) {
@@ -225,19 +225,26 @@ void InPlace::exponential(const Array& to, double lambd) {
   assign("exponential_", to, nd::log1p(-u) / -lambd);
 }
 void InPlace::bernoulli(const Array& to, const Given& p) {
+  if (!p.is_array())
+    check<ValueError>(p.number().to_double() >= 0 && p.number().to_double() <= 1, "bernoulli_", "the probability is ",
+                      p.number().to_double(), ", it must be between 0 and 1");
   const DeviceScope scope(to.device());
   assign("bernoulli_", to, nd::less(nd::random::random_sample(to.shape()), p));
 }
 void InPlace::random(const Array& to) {
-  if (catena::is_floating(to.dtype())) random(to, 0, (std::int64_t(1) << fraction_bits(to.dtype())) + 1);
-  else if (to.dtype() == Dtype::bool_) random(to, 0, 2);
-  else {
-    const std::int64_t greatest = Scalar::highest(to.dtype()).to<std::int64_t>();
-    random(to, 0, greatest == INT64_MAX ? greatest : greatest + 1);
-  }
+  const Dtype dtype = to.dtype();
+  check<TypeError>(!catena::is_complex_dtype(dtype), "random_", "the array is ", dtype, ", it must not be complex");
+  if (catena::is_floating(dtype)) random(to, 0, (std::int64_t(1) << (finfo(dtype).nmant + 1)) + 1);
+  else if (dtype == Dtype::bool_) random(to, 0, 2);
+  else if (dtype == Dtype::int64 || dtype == Dtype::uint64) random(to, 0, INT64_MAX);
+  else random(to, 0, Scalar::highest(dtype).to<std::int64_t>() + 1);
 }
 void InPlace::random(const Array& to, std::int64_t from, std::int64_t to_excluded) {
   check<ValueError>(from < to_excluded, "random_", "the range from ", from, " to ", to_excluded, " is empty");
+  if (!catena::is_floating(to.dtype()) && to.dtype() != Dtype::bool_) {
+    catena::check_fits("random_", Scalar(from), to.dtype());
+    catena::check_fits("random_", Scalar(to_excluded - 1), to.dtype());
+  }
   const DeviceScope scope(to.device());
   assign("random_", to, nd::random::randint(from, to_excluded, to.shape()));
 }

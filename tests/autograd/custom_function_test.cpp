@@ -73,6 +73,16 @@ struct Labelled : CustomFunction<Labelled> {
   }
 };
 
+// Has two results and notes which of their gradients need gradients themselves.
+struct Twice : CustomFunction<Twice> {
+  static Variables forward(Context&, const Variable& x) { return {x * 2, x * 3}; }
+  static Variables backward(Context&, const Variable& g1, const Variable& g2) {
+    needed = {g1.requires_grad(), g2.requires_grad()};
+    return {g1 * 2 + g2 * 3};
+  }
+  static inline std::vector<bool> needed;
+};
+
 // Returns its input, which it saves twice, and reverses the gradient.
 struct Reversal : CustomFunction<Reversal> {
   static Variable forward(Context& ctx, const Variable& x) {
@@ -160,6 +170,12 @@ BOOST_AUTO_TEST_CASE(arrays_labels_and_missing_gradients) {
   check(y[0].data(), {3, 0});
   sum(y[0]).backward();
   check(x.grad(), {3, 0});
+  // The zeros for a missing gradient are constants.
+  check(grad({Twice::apply(x)[1] * x}, {x},
+             {.grad_outputs = Variable(ones({2}, Dtype::float64)), .create_graph = true})[0]
+            .data(),
+        {6, 12});
+  BOOST_TEST(Twice::needed == (std::vector<bool>{false, true}), boost::test_tools::per_element());
   const Variable empty(zeros({0}, Dtype::float64));
   Variable z = Cube::apply(empty);
   BOOST_TEST(z.size() == 0);

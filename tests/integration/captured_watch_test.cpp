@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(modes_of_links_are_watched) {
   work.replay();
   run.model.predictor.bn.eval();
   BOOST_TEST(message_of([&] { work.replay(); }) ==
-             "replay: the mode of /predictor/bn changed since the capture; capture again");
+             "replay: the mode of the link bn changed since the capture; capture again");
   run.model.predictor.bn.train();
   work.replay();
 }

@@ -131,7 +131,7 @@ const Call kCalls[] = {
 
 BOOST_AUTO_TEST_SUITE(in_place_members)
 
-// Of arrays, of views with strides, of arrays of the framework and of variables: the same elements.
+// Of arrays and of views with strides: the same elements.
 BOOST_AUTO_TEST_CASE(values) {
   for (const Call& call : kCalls) {
     BOOST_TEST_CONTEXT(call.name) {
@@ -260,6 +260,9 @@ BOOST_AUTO_TEST_CASE(random_numbers) {
   BOOST_TEST(a.max().item<double>() > 1e6);
   const nd::Array i = nd::empty(1000, nd::int8);
   i.random_();
+  const nd::Array unsigned_numbers = nd::zeros(100, nd::uint64);
+  unsigned_numbers.random_();
+  BOOST_TEST(unsigned_numbers.max().item<double>() > 1e15);
   BOOST_TEST(bool((i >= 0).all()));
   BOOST_TEST(i.max().item<int>() > 64);
   i.bernoulli_();
@@ -274,6 +277,15 @@ BOOST_AUTO_TEST_CASE(errors) {
   const nd::Array a = numbers({1, 2, 3}, {3}), i = nd::arange(3);
   BOOST_CHECK_THROW(i.add_(1.5), catena::TypeError);
   BOOST_CHECK_THROW(i.div_(2), catena::TypeError);
+  BOOST_CHECK_THROW(i.masked_fill_(i > 0, 1.5), catena::TypeError);
+  BOOST_CHECK_THROW(i.index_add_(0, nd::array({0}), nd::array({1.5})), catena::TypeError);
+  BOOST_CHECK_THROW(i.index_copy_(0, nd::array({0}), nd::array({1.5})), catena::TypeError);
+  BOOST_CHECK_THROW(i.scatter_(0, nd::array({0}), nd::array({1.5})), catena::TypeError);
+  BOOST_CHECK_THROW(i.scatter_add_(0, nd::array({0}), nd::array({1.5})), catena::TypeError);
+  BOOST_CHECK_THROW(i.lerp_(a, nd::array({0.25, 0.5, 1.0})), catena::TypeError);
+  BOOST_CHECK_THROW(nd::zeros(3, nd::int8).random_(0, 1000), catena::TypeError);
+  BOOST_CHECK_THROW(nd::zeros(3, nd::complex128).random_(), catena::TypeError);
+  BOOST_CHECK_THROW(a.bernoulli_(2.0), catena::ValueError);
   BOOST_CHECK_THROW(a.add_(nd::ones({2, 3})), catena::ValueError);
   BOOST_CHECK_THROW(a.div_(2, {.rounding_mode = "up"}), catena::ValueError);
   BOOST_CHECK_THROW(a.clamp_({}), catena::ValueError);

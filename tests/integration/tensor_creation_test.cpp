@@ -135,6 +135,11 @@ BOOST_AUTO_TEST_CASE(from_data) {
   check(autograd::as_tensor(std::vector<float>{1, 2}), {1, 2});
   BOOST_TEST(autograd::as_tensor(blob).is_same(blob));
   BOOST_TEST((autograd::as_tensor(blob, nd::float64).dtype() == nd::float64));
+  // The graph stays, also of another dtype.
+  const Variable w = tensor({1.0, 2.0}, {.requires_grad = true});
+  BOOST_TEST(autograd::as_tensor(w).is_same(w));
+  (autograd::as_tensor(w * 3, nd::float64) * 2).sum().backward();
+  BOOST_TEST(autograd::to_vector<double>(w.grad()) == (std::vector<double>{6, 6}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_default_dtype) {
@@ -144,6 +149,15 @@ BOOST_AUTO_TEST_CASE(the_default_dtype) {
   autograd::set_default_dtype(nd::float32);
   BOOST_TEST((autograd::randn({2}).dtype() == nd::float32));
   BOOST_CHECK_THROW(autograd::set_default_dtype(nd::int32), catena::TypeError);
+  // Other entries of the configuration stay as they are.
+  {
+    const auto scope = autograd::train_mode(false);
+    autograd::set_default_dtype(nd::float64);
+    BOOST_TEST(!autograd::config().train);
+    autograd::set_default_dtype(nd::float32);
+    BOOST_TEST(!autograd::config().train);
+  }
+  BOOST_TEST(autograd::config().train);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
@@ -233,6 +247,7 @@ BOOST_AUTO_TEST_CASE(positions) {
   const auto coordinates = autograd::unravel_index(tensor({5, 0}), {2, 3});
   check(coordinates[0], {1, 0});
   check(coordinates[1], {2, 0});
+  BOOST_CHECK_THROW(autograd::unravel_index(tensor({6}), {2, 3}), catena::ValueError);
   BOOST_CHECK_THROW(autograd::searchsorted(tensor({{1.0}}), tensor({1.0})), catena::ValueError);
   BOOST_CHECK_THROW(autograd::bucketize(1.0, tensor({{1.0}})), catena::ValueError);
 }

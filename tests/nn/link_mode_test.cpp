@@ -58,12 +58,17 @@ BOOST_AUTO_TEST_CASE(one_layer_evaluates_alone) {
   struct Two : nn::Chain {
     nn::BatchNormalization norm1{8}, norm2{8};
     NN_MEMBERS(norm1, norm2)
-    Variable operator()(const Variable& x) { return nn::dropout(norm2(norm1(x)) + 1, {.ratio = 0.5}); }
+    // Both dropouts follow the model, also the one behind the layer that evaluates.
+    Variable operator()(const Variable& x) {
+      first = nn::dropout(norm1(x) * 0 + 1, {.ratio = 0.5});
+      return nn::dropout(norm2(x) + 1, {.ratio = 0.5});
+    }
+    Variable first;
   } net;
-  net.train();
-  net.norm1.eval();
+  net.norm1.eval();  // before anything has named the links
   BOOST_TEST(net.training());
   BOOST_TEST(!is_identity(net(Variable(autograd::zeros({64, 8})))));
+  BOOST_TEST(!is_identity(net.first));
   const Variable x(floats({1, 2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 5, 6, 7, 8, 9}, {2, 8}));
   net(x);
   BOOST_TEST(values(net.norm1.avg_mean.array()) == std::vector<double>(8, 0));  // unchanged
@@ -113,7 +118,7 @@ BOOST_AUTO_TEST_CASE(functions_follow_the_model_whose_layers_are_called) {
 }
 
 BOOST_AUTO_TEST_CASE(scopes_turn_training_off_and_leave_the_modes_of_links) {
-  nn::Sequential net(nn::Dropout(0.5));
+  nn::Sequential net(nn::Dropout(0.5), nn::Sequential(nn::Dropout(0.5)));
   {
     const auto scope = autograd::train_mode(false);
     BOOST_TEST(is_identity(net(ones())));

@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {
   for (const double v : to_vector<double>(drop(x).data())) BOOST_TEST(v == 1);
 }
 
-// What PyTorch's arguments leave out is no parameter.
+// Arguments that PyTorch leaves out are no parameters.
 BOOST_AUTO_TEST_CASE(layer_norm_options) {
   const auto paths = [](const nn::Link& link) {
     std::string text;
