@@ -13,6 +13,8 @@ namespace {
 
 using autograd::Dtype;
 
+constexpr const char* kOp = "Distribution";
+
 Dtype floating_dtype(Dtype dtype) { return catena::is_floating(dtype) ? dtype : Dtype::float32; }
 Dtype common_dtype(const Parameter& a, const Parameter& b) {
   if (a.number()) return floating_dtype(b.value().dtype());
@@ -36,16 +38,17 @@ Variable in_dtype(const Parameter& p, const Variable& like) { return placed(p, l
 Variable first_of(const Parameter& a, const Parameter& b) { return placed(a, common_dtype(a, b), b.value().device()); }
 Variable second_of(const Parameter& a, const Parameter& b) { return first_of(b, a); }
 Variable floating(const Variable& v) { return in_dtype(v, floating_dtype(v.dtype())); }
-Shape broadcast(const Variable& a, const Variable& b) { return (a.data() + b.data()).shape(); }
+Shape broadcast(const Variable& a, const Variable& b) {
+  const Array both[] = {a.data(), b.data()};
+  autograd::check_same_device(kOp, both);
+  return catena::broadcast_shapes(kOp, a.shape(), b.shape());
+}
 Shape extended(const Shape& shape, const Shape& batch) {
   Shape all = shape;
   for (int k = 0; k < batch.size(); ++k) all.push_back(batch[k]);
   return all;
 }
-Shape without_last(Shape shape) {
-  shape.erase(shape.size() - 1);
-  return shape;
-}
+Shape without_last(const Shape& shape) { return catena::reduced_shape(shape, shape.size() - 1, false); }
 Array uniform(const Shape& shape, const Variable& like) {
   const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
   return autograd::apply(catena::kernels::maximum, {u, std::numeric_limits<float>::min()});

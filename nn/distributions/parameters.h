@@ -17,10 +17,10 @@ Variable in_dtype(const Parameter& p, const Variable& like);
 Variable first_of(const Parameter& a, const Parameter& b);
 Variable second_of(const Parameter& a, const Parameter& b);
 Variable floating(const Variable& v);
-// The common shape of two parameters.
+// The common shape of two parameters. ValueError if there is none and for parameters on two devices.
 Shape broadcast(const Variable& a, const Variable& b);
 Shape extended(const Shape& shape, const Shape& batch);
-Shape without_last(Shape shape);
+Shape without_last(const Shape& shape);
 // Even numbers in (0, 1), of the dtype and device of a parameter.
 Array uniform(const Shape& shape, const Variable& like);
 Variable without_graph(const Variable& v);

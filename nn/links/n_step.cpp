@@ -101,7 +101,7 @@ NStepLSTMResult NStepBase::run_by_time(const Variable& hx, const Variable& cx, c
     if (given) return given;
     const Variable& first = by_time[0];
     const Shape shape{std::int64_t(n_layers) * direction, first.shape(0), out_size};
-    return autograd::internal::constant_variable(autograd::zeros(shape, first.dtype(), first.device()));
+    return autograd::as_variable(autograd::zeros(shape, first.dtype(), first.device()));
   };
   std::vector<Variables> ws, bs;
   Variable no_bias;  // the zeros in place of all biases, which have one shape

@@ -193,6 +193,38 @@ BOOST_AUTO_TEST_CASE(independent_axes_and_refusals) {
   check_near(D::Normal(0, 2).log_prob(of({1, 2})), {-1.7370857, -2.1120857});
 }
 
+// Values of torch.distributions.Independent: the last axes of the batch are summed, also where parameters broadcast.
+BOOST_AUTO_TEST_CASE(independent_axes_of_a_batch) {
+  Variable loc(floats({0.5f, -1, 2, 0, 1, -0.5f}, {2, 3}));
+  const D::Normal p(loc, Variable(floats({2, 0.5f, 1, 1, 0.25f, 3}, {2, 3})));
+  const D::Normal q(of({0, 0, 0}), of({1, 2, 0.5f})), rows(Variable(floats({0.5f, -1}, {2, 1})), of({1, 2, 0.5f}));
+  const auto axes = [](const D::Normal& d, int n) { return D::Independent<D::Normal>(d, n); };
+  const Variable x = of({0.25f, 0, 1});
+  check_near(axes(p, 1).log_prob(x), {-5.2646281, -10.6253835}, 1e-5);
+  check_near(axes(p, 2).log_prob(x), {-15.8900116}, 1e-5);
+  check_near(axes(p, 1).entropy(), {4.2568156, 3.9691335}, 1e-5);
+  check_near(axes(p, 2).entropy(), {8.2259491}, 1e-5);
+  check_near(D::kl_divergence(axes(p, 0), axes(q, 0)), {0.9318528, 1.0425444, 8.8068528, 0, 1.712254, 16.2082405},
+             1e-5);
+  check_near(D::kl_divergence(axes(q, 1), axes(p, 1)), {10.78125, 38.7400957}, 1e-4);
+  check_near(D::kl_divergence(axes(rows, 1), axes(q, 1)), {0.65625, 2.625}, 1e-5);
+  check_near(axes(rows, 1).entropy(), {4.2568156, 4.2568156}, 1e-5);
+  check_near(axes(rows, 2).entropy(), {8.5136312}, 1e-5);
+  const D::Laplace wide(Variable(floats({0.5f, -1}, {2, 1})), of({1, 2, 0.5f}));
+  check_near(D::Independent<D::Laplace>(wide, 1).entropy(), {5.0794415, 5.0794415}, 1e-5);
+  const D::Dirichlet weights(Variable(floats({0.5f, 1, 2, 3, 2, 1}, {2, 3}))), flat(autograd::ones({2, 3}));
+  const D::Independent<D::Dirichlet> all(weights, 1);
+  check_near(D::kl_divergence(all, D::Independent<D::Dirichlet>(flat, 1)), {1.3396199}, 1e-5);
+  check_near(all.entropy(), {-2.7259143}, 1e-5);
+  const Variable divergence = D::kl_divergence(axes(p, 1), axes(q, 1));
+  check_near(divergence, {10.78125, 17.9204946}, 1e-4);
+  autograd::sum(divergence * of({1, 2})).backward();
+  check_near(Variable(loc.grad()), {0.5, -0.25, 8, 0, 0.5, -4}, 1e-5);
+  BOOST_CHECK_THROW(D::Normal(of({1, 2}), of({1, 2, 3})), catena::ValueError);
+  BOOST_CHECK_THROW(D::MultivariateNormal(autograd::ones({3, 2}), {.scale_tril = autograd::ones({4, 2, 2})}),
+                    catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(values_of_torch_with_gamma_functions) {
   const D::Gamma gamma(of({0.5f, 3}), of({2, 0.5f})), plain({.concentration = 1, .rate = of({1, 2})});
   check_near(gamma.log_prob(of({0.25f, 4})), {-0.0326442, -2.0});

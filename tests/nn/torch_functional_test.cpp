@@ -275,6 +275,8 @@ BOOST_AUTO_TEST_CASE(constants_get_no_gradients) {
   const nn::MaxPoolingResult r = F::max_pool2d_with_indices(x, 2);
   BOOST_TEST(leaves_with_gradients(F::max_unpool2d(r.y, r.indices, 2)) == 1u);
   BOOST_TEST(leaves_with_gradients(F::layer_norm(x, {4})) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::rms_norm(x, {4})) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::group_norm(x, 2)) == 1u);
   BOOST_TEST(leaves_with_gradients(F::batch_norm(x, autograd::zeros({2}), autograd::ones({2}))) == 1u);
   nn::LayerNormalization norm(4, {.elementwise_affine = false});
   BOOST_TEST(leaves_with_gradients(norm(x)) == 1u);
