@@ -287,6 +287,12 @@ BOOST_AUTO_TEST_CASE(constants_get_no_gradients) {
   BOOST_TEST(leaves_with_gradients(rnn::pad_packed_sequence(packed).output) == 1u);
   nn::GRUCell cell(3, 2);
   BOOST_TEST(leaves_with_gradients(cell(weight)) == 5u);  // x, two weights and two biases
+  nn::torch::LSTM unbiased(3, 2, {.bias = false});
+  BOOST_TEST(leaves_with_gradients(unbiased(Variable(counted({4, 2, 3}))).output) == unbiased.params().size() + 1);
+  nn::LSTM first(3, 2);
+  BOOST_TEST(leaves_with_gradients(first(weight)) == 3u);  // x, W and b of `upward`
+  nn::StatefulMGU gated(3, 2);
+  BOOST_TEST(leaves_with_gradients(gated(weight)) == gated.params().size() + 1);
   nn::AdaptiveLogSoftmaxWithLoss adaptive(3, 4, {2}, {.div_value = 1});
   const std::size_t parameters = adaptive.params().size();
   BOOST_TEST(leaves_with_gradients(adaptive(weight, ints({0, 1, 2, 3, 0})).loss) == parameters + 1);
