@@ -4,8 +4,8 @@
 // They are members of nd::Array, of the framework's arrays and of its variables, and functions of nd::internal::InPlace
 // (ndarray/routines/in_place.h) do the work. Operands broadcast to the array, and have its device. Errors, before
 // anything is changed: ValueError for operands that do not broadcast, TypeError for a result that does not cast to the
-// dtype of the array under 'same_kind' (a floating result in an integer array); fill_ and copy_ convert any dtype, as in
-// PyTorch.
+// dtype of the array under 'same_kind' (a floating result in an integer array); fill_ and copy_ convert any dtype, as
+// in PyTorch.
 #pragma once
 
 #include <cstdint>

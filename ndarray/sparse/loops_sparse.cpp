@@ -35,6 +35,7 @@ template <class T, class I> CATENA_INLINE T product_with_vector(const Product<T,
   constexpr std::int64_t kShort = 16;
   if (end - k < kShort) {
     for (; k < end; ++k) {
+      if (k < p.fetched) __builtin_prefetch(&p.x[p.indices[k + kAhead]]);
       add_product(sum, p.data[k], p.x[p.indices[k]]);
       asm("" : "+r"(k));  // no vectors, which would add the products of a row one by one after three comparisons
     }
