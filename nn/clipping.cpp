@@ -33,11 +33,14 @@ Array gradient_norm(const Array& g, double type) {
   return autograd::apply(kernels::power, {sum, 1 / type});
 }
 
-// One read from the device for all.
-std::vector<double> norms_on_host(const Variables& params, double type) {
+// Reads from the device once for all.
+std::vector<double> norms_on_host(const char* op, const std::vector<Array>& tensors, double type) {
+  check<catena::RuntimeError>(!autograd::is_capturing(), op,
+                              "it reads the norm from the device and cannot be captured: add the hook "
+                              "GradientClipping to the optimizer instead");
   std::vector<Array> norms;
-  for (const Variable& p : params) {
-    const Array one = autograd::reshape(gradient_norm(p.grad(), type), {1});
+  for (const Array& a : tensors) {
+    const Array one = autograd::reshape(gradient_norm(a, type), {1});
     norms.push_back(norms.empty() ? one : autograd::to_device(one, norms[0].device()));
   }
   return norms.empty() ? std::vector<double>() : autograd::to_vector<double>(autograd::concatenate(norms));
@@ -68,10 +71,9 @@ Variables params_to_clip(const char* op, const Variables& params, double limit, 
 }
 
 std::vector<double> checked_norms(const char* op, const Variables& params, const ClipGradOptions& options) {
-  check<catena::RuntimeError>(!autograd::is_capturing(), op,
-                              "it reads the norm from the device and cannot be captured: add the hook "
-                              "GradientClipping to the optimizer instead");
-  std::vector<double> norms = norms_on_host(params, options.norm_type);
+  std::vector<Array> gradients;
+  for (const Variable& p : params) gradients.push_back(p.grad());
+  std::vector<double> norms = norms_on_host(op, gradients, options.norm_type);
   if (options.non_finite == NonFinite::error || options.error_if_nonfinite)
     for (std::size_t i = 0; i < norms.size(); ++i)
       check<ValueError>(std::isfinite(norms[i]), op, "the norm of the gradient of parameter ", i,
@@ -137,9 +139,9 @@ void clip_grad_value(const Link& link, double clip_value) { clip_grad_value(link
 double utils::get_total_norm(const Variables& tensors, double norm_type, bool error_if_nonfinite) {
   constexpr const char* kOp = "get_total_norm";
   check<ValueError>(norm_type > 0, kOp, "norm_type is ", norm_type, "; it must be positive");
-  std::vector<double> norms;
-  for (const Variable& v : tensors) norms.push_back(autograd::to_vector<double>(gradient_norm(v.data(), norm_type))[0]);
-  const double total = combined(norms, norm_type);
+  std::vector<Array> arrays;
+  for (const Variable& v : tensors) arrays.push_back(v.data());
+  const double total = combined(norms_on_host(kOp, arrays, norm_type), norm_type);
   check<ValueError>(!error_if_nonfinite || std::isfinite(total), kOp, "the norm is ", total);
   return total;
 }

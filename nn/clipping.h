@@ -82,7 +82,7 @@ template <class P> void clip_grad_value_(const P& of, const ClipGradValueOptions
   clip_grad_value(of, o.clip_value);
 }
 // Returns the common norm of the tensors themselves, such as gradients; 0 for none. ValueError for a norm_type that is
-// not positive, and with error_if_nonfinite for a norm that is not finite.
+// not positive, and with error_if_nonfinite for a norm that is not finite; RuntimeError in captured work.
 CATENA_EXPORT double get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
 template <std::same_as<std::vector<Array>> A>
 double get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {

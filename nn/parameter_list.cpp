@@ -46,7 +46,19 @@ Parameter& ParameterDict::insert(const std::string& name, Element element) {
 }
 
 void ParameterDict::update(std::initializer_list<Item> items) {
-  for (const Item& item : items) insert(item.first, item.second);
+  ParameterDict checked;  // throws for a name that is not allowed, before this object changes
+  for (const auto& [name, element] : items)
+    if (!contains(name) && !checked.contains(name)) checked.insert(name, Parameter());
+  for (const auto& [name, element] : items) {
+    if (!contains(name)) {
+      insert(name, element);
+      continue;
+    }
+    Parameter& own = (*this)[name];
+    own = element.parameter;
+    own.set_name(name);
+    if (const auto device = own_device()) own.to_device(*device);
+  }
 }
 
 bool ParameterDict::contains(std::string_view name) const {

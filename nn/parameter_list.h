@@ -71,6 +71,7 @@ class CATENA_EXPORT ParameterDict : public Link {
   // AttributeError for a name that is in use, is empty or has a slash. The reference stays valid until the object is
   // moved from or destroyed.
   Parameter& insert(const std::string& name, Element element);
+  // Inserts the elements, and replaces the values of those whose names are in use. AttributeError as for insert.
   void update(std::initializer_list<Item> items);
   // The KeyError lists the names. An assignment replaces the values of an element: dict["a"] = nn::Parameter(...).
   Parameter& operator[](std::string_view name) { return param(name); }

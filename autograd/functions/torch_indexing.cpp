@@ -26,11 +26,9 @@ std::vector<IndexItem> at_axis(int axis, const IndexItem& item) {
   return items;
 }
 
-Variable constant(const Array& a) { return Variable(a, {.requires_grad = false}); }
-
 // The positions of the elements of x in the flattened x, in the shape of x.
 Variable places_of(const Variable& x) {
-  return constant(reshape(arange(x.size(), Dtype::int64, x.device()), x.shape()));
+  return as_variable(reshape(arange(x.size(), Dtype::int64, x.device()), x.shape()));
 }
 
 // Returns x with `values`, broadcast to the shape of `at`, at these positions in the flattened x: x at the other
@@ -85,7 +83,7 @@ Variable index_copy(const Variable& x, int dim, const Variable& index, const Var
 Variable index_fill(const Variable& x, int dim, const Variable& index, double value) {
   const int axis = normalize_axis("index_fill", dim, x.ndim());
   check<IndexError>(index.ndim() == 1, "index_fill", "the index has the shape ", index.shape(), ", its rank must be 1");
-  return replaced(x, at_axis(axis, index), constant(full({}, value, x.dtype(), x.device())));
+  return replaced(x, at_axis(axis, index), as_variable(full({}, value, x.dtype(), x.device())));
 }
 Variable index_put(const Variable& x, const std::vector<IndexItem>& items, const Variable& values, bool accumulate) {
   return accumulate ? scatter_add(x, items, values) : replaced(x, items, values);
@@ -95,8 +93,8 @@ namespace {
 
 // 1 for every element of x that an index names, as many times as it does.
 Array counts_of(const Variable& x, int axis, const Variable& index) {
-  const Variable zeros = constant(zeros_like(x.data()));
-  return scatter_add(zeros, axis, index, constant(full(index.shape(), 1, x.dtype(), x.device()))).data();
+  const Variable zeros = as_variable(zeros_like(x.data()));
+  return scatter_add(zeros, axis, index, as_variable(full(index.shape(), 1, x.dtype(), x.device()))).data();
 }
 
 // The greatest or least of the elements that go to one place, by their order: each place keeps the last of its values
@@ -110,25 +108,25 @@ Variable scattered_extremum(const Variable& x, int axis, const Variable& index, 
   }());
   // The extremum, without a graph: sorted values are written in order, so that the last one of an element is its
   // extremum. Each position of the index along the axis is a scatter into the whole array.
-  const Array order = argsort(constant(part.data()), axis, !greatest).data();
-  const Variable sorted_index = take_along_axis(index, constant(order), axis);
-  const Variable sorted = take_along_axis(constant(part.data()), constant(order), axis);
+  const Array order = argsort(as_variable(part.data()), axis, !greatest).data();
+  const Variable sorted_index = take_along_axis(index, as_variable(order), axis);
+  const Variable sorted = take_along_axis(as_variable(part.data()), as_variable(order), axis);
   Array best = x.data();
   for (std::int64_t i = 0; i < index.shape(axis); ++i) {
     const Variable at = get_item(sorted_index, at_axis(axis, Slice(i, i + 1)));
     const Variable value = get_item(sorted, at_axis(axis, Slice(i, i + 1)));
-    best = scatter(constant(best), axis, at, value).data();
+    best = scatter(as_variable(best), axis, at, value).data();
   }
   if (include_self) best = apply(greatest ? kernels::maximum : kernels::minimum, {best, x.data()});
   // Shares of the gradient: the elements of src and of x that are equal to the result.
-  const Variable result = constant(best);
+  const Variable result = as_variable(best);
   const Array hit = apply(kernels::equal, {part.data(), gather(result, axis, index).data()});
-  const Variable hits = constant(astype(hit, x.dtype()));
+  const Variable hits = as_variable(astype(hit, x.dtype()));
   Array own = apply(kernels::equal, {x.data(), best});
   if (!include_self) own = apply(kernels::logical_and, {own, apply(kernels::equal, {counts_of(x, axis, index), 0})});
   const Array of_x = astype(own, x.dtype());
-  const Array total = scatter_add(constant(of_x), axis, index, hits).data();
-  const Variable shares = constant(apply(kernels::maximum, {total, 1}));
+  const Array total = scatter_add(as_variable(of_x), axis, index, hits).data();
+  const Variable shares = as_variable(apply(kernels::maximum, {total, 1}));
   const Variable moved = scatter_add(x * of_x, axis, index, part * hits);
   // The value is exactly the extremum, the gradient that of the mean of those that are equal to it.
   return straight_through(result, moved / shares);
@@ -151,7 +149,7 @@ Variable scatter_reduce(const Variable& x, int dim, const Variable& index, const
     for (std::int64_t i = 0; i < index.shape(axis); ++i) {
       const Variable at = get_item(index, at_axis(axis, Slice(i, i + 1)));
       const Variable factor = get_item(src, at_axis(axis, Slice(i, i + 1)));
-      product = product * scatter(constant(ones_like(x.data())), axis, at, factor);
+      product = product * scatter(as_variable(ones_like(x.data())), axis, at, factor);
     }
     return product;
   }
@@ -203,7 +201,7 @@ Variable block_diag(const Variables& xs) {
   std::int64_t before = 0;
   for (const Variable& x : blocks) {
     const std::int64_t n = x.shape(0), width = x.shape(1);
-    const auto zero = [&](std::int64_t length) { return constant(zeros({n, length}, x.dtype(), x.device())); };
+    const auto zero = [&](std::int64_t length) { return as_variable(zeros({n, length}, x.dtype(), x.device())); };
     rows.push_back(concat({zero(before), x, zero(columns - before - width)}, 1));
     before += width;
   }
@@ -288,7 +286,7 @@ Variable triangle_places(std::int64_t rows, std::int64_t columns, std::int64_t o
   }
   const auto n = std::int64_t(places[0].size());
   places[0].insert(places[0].end(), places[1].begin(), places[1].end());
-  return constant(array(places[0], {2, n}));
+  return as_variable(array(places[0], {2, n}));
 }
 
 }  // namespace

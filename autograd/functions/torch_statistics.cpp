@@ -18,7 +18,6 @@ namespace kernels = catena::kernels;
 
 namespace {
 
-Variable constant(const Array& a) { return Variable(a, {.requires_grad = false}); }
 Array nans_of(const Variable& x) { return apply(kernels::isnan, {x.data()}); }
 Array inverted(const Array& mask) { return apply(kernels::logical_not, {mask}); }
 
@@ -35,7 +34,7 @@ Variable filled(const char* op, const Variable& x) {
 
 // Takes the elements `at` along an axis of sorted values, one for each row.
 Sorted at_positions(const Sorted& sorted, int axis, const Array& at, bool keepdim) {
-  const Variable index = constant(at);
+  const Variable index = as_variable(at);
   const Sorted taken{take_along_axis(sorted.values, index, axis), take_along_axis(sorted.indices, index, axis)};
   if (keepdim) return taken;
   return {squeeze(taken.values, axis), squeeze(taken.indices, axis)};
@@ -77,7 +76,7 @@ Variable cov(const Variable& given, const CovOptions& o) {
     centred = x - sum(x * weights, 1, true) / total;
     // With aweights, the correction is multiplied by their mean weight.
     const Variable lost = o.aweights ? sum(weights * cast(o.aweights, x.dtype())) / total * o.correction
-                                     : constant(full({}, o.correction, x.dtype(), x.device()));
+                                     : as_variable(full({}, o.correction, x.dtype(), x.device()));
     product = matmul(centred * weights, transpose(centred)) / (total - lost);
   } else {
     centred = x - mean(x, 1, true);
@@ -134,9 +133,9 @@ Sorted mode(const Variable& x, int dim, bool keepdim) {
     const Array differ = apply(kernels::not_equal, {slice(v, axis, 1, n), slice(v, axis, 0, n - 1)});
     assign(slice(starts, axis, 1, n), where(differ, slice(places, axis, 1, n), 0));
   }
-  const Array begin = cummax(constant(starts), axis).values.data();
+  const Array begin = cummax(as_variable(starts), axis).values.data();
   // The first of the longest runs so far ends where this is greatest.
-  const Array at = expand_dims(argmax(constant(places - begin), axis).data(), axis);
+  const Array at = expand_dims(argmax(as_variable(places - begin), axis).data(), axis);
   return at_positions(sorted, axis, astype(at, Dtype::int64), keepdim);
 }
 
@@ -225,7 +224,7 @@ Variable areas_of(const Variable& y, const Variable& widths, int axis) {
   return (slice(y, axis, 1) + slice(y, axis, 0, n - 1)) * widths * 0.5;
 }
 Variable areas(const Variable& y, const TrapezoidOptions& o) {
-  return areas_of(y, constant(full({}, o.dx, y.dtype(), y.device())), normalize_axis("trapezoid", o.dim, y.ndim()));
+  return areas_of(y, as_variable(full({}, o.dx, y.dtype(), y.device())), normalize_axis("trapezoid", o.dim, y.ndim()));
 }
 Variable areas(const Variable& y, const Variable& x, int dim) {
   const int axis = normalize_axis("trapezoid", dim, y.ndim());

@@ -162,8 +162,7 @@ Array LinalgExtension::do_cholesky(const Array& a) {
 
 LUFactors LinalgExtension::do_lu(const Array& a) {
   Stack s = host_stack(a);
-  Shape shape = a.shape();
-  shape.pop_back();
+  const Shape shape = catena::reduced_shape(a.shape(), a.ndim() - 1, false);
   std::vector<std::int32_t> pivots(std::size_t(s.count * s.rows), 0);
   for (std::int64_t m = 0; m < s.count; ++m) factor(s.at(m), pivots.data() + m * s.rows, s.rows);
   return {on_device_of(a, s.values, a.shape()), a.backend().from_host(pivots.data(), shape, Dtype::int32, a.device())};
@@ -171,8 +170,7 @@ LUFactors LinalgExtension::do_lu(const Array& a) {
 
 Array LinalgExtension::do_lu_solve(const LUFactors& factors, const Array& b, bool transposed) {
   const auto [lu, right] = broadcast_stacks(factors.lu, b);
-  Shape shape = lu.shape();
-  shape.pop_back();
+  const Shape shape = catena::reduced_shape(lu.shape(), lu.ndim() - 1, false);
   const std::vector<std::int32_t> pivots = to_vector<std::int32_t>(broadcast_to(factors.pivots, shape));
   Stack f = host_stack(lu), x = host_stack(right);
   for (std::int64_t m = 0; m < x.count; ++m)

@@ -19,7 +19,6 @@ namespace kernels = catena::kernels;
 
 namespace {
 
-Variable constant(const Array& a) { return Variable(a, {.requires_grad = false}); }
 Dtype floating_dtype(const TensorOptions& o) { return o.dtype ? *o.dtype : get_dtype(); }
 Array uniform(const Shape& shape, Device device) {
   return random_uniform(shape, 0, 1, Dtype::float64, default_generator(), device);
@@ -62,7 +61,7 @@ Variable random_integers(std::int64_t low, std::int64_t high, const Shape& shape
 Variable permutation(std::int64_t n, const TensorOptions& o) {
   check<ValueError>(n >= 0, "randperm", "n is ", n, ", it must not be negative");
   const Array keys = random_uniform({n}, 0, 1, Dtype::float64, default_generator(), o.device);
-  const Array order = argsort(constant(keys)).data();
+  const Array order = argsort(as_variable(keys)).data();
   return tensor_root(astype(order, o.dtype.value_or(Dtype::int64)), o);
 }
 
@@ -85,7 +84,7 @@ Variable identity_matrix(std::int64_t rows, std::int64_t columns, const TensorOp
 }
 
 Variable from_memory(void* data, const Shape& shape, Dtype dtype) {
-  return constant(nd::internal::wrap(data, shape, dtype, {}, nullptr, nullptr));
+  return as_variable(nd::internal::wrap(data, shape, dtype, {}, nullptr, nullptr));
 }
 Variable converted_to(const Variable& x, const TensorOptions& o) {
   // Keeps the graph; both return x itself if nothing changes.
@@ -104,18 +103,18 @@ Variable normal(double mean, double std, const Shape& shape, const TensorOptions
 Variable normal(const Variable& mean, const Variable& std) {
   const Shape shape = catena::broadcast_shapes("normal", mean.shape(), std.shape());
   const Array z = random_normal(shape, 0, 1, mean.dtype(), default_generator(), mean.device());
-  return constant(mean.data() + std.data() * z);
+  return as_variable(mean.data() + std.data() * z);
 }
 Variable bernoulli(const Variable& x) {
-  return constant(astype(apply(kernels::less, {uniform(x.shape(), x.device()), x.data()}), x.dtype()));
+  return as_variable(astype(apply(kernels::less, {uniform(x.shape(), x.device()), x.data()}), x.dtype()));
 }
 Variable bernoulli(const Variable& x, double p) {
   check<ValueError>(p >= 0 && p <= 1, "bernoulli", "p is ", p, ", it must be from 0 to 1");
-  return constant(astype(apply(kernels::less, {uniform(x.shape(), x.device()), p}), x.dtype()));
+  return as_variable(astype(apply(kernels::less, {uniform(x.shape(), x.device()), p}), x.dtype()));
 }
 Variable poisson(const Variable& x) {
   const nd::DeviceScope scope(x.device());
-  return constant(nd::Array(nd::random::poisson(nd::Array(x.data()))).astype(x.dtype()));
+  return as_variable(nd::Array(nd::random::poisson(nd::Array(x.data()))).astype(x.dtype()));
 }
 Variable multinomial(const Variable& weights, std::int64_t samples, const MultinomialOptions& o) {
   const int rank = weights.ndim();
@@ -134,7 +133,7 @@ Variable multinomial(const Variable& weights, std::int64_t samples, const Multin
   }
   Array at;
   if (o.replacement) {
-    const Array sums = cumsum(constant(w), 1).data();
+    const Array sums = cumsum(as_variable(w), 1).data();
     const Array total = slice(sums, 1, n - 1, n);
     const Array v = uniform({rows, samples}, w.device()) * total;
     // The number of running sums that are not above v; the last one, and equal ones before it, do not count.
@@ -146,16 +145,16 @@ Variable multinomial(const Variable& weights, std::int64_t samples, const Multin
     // The first of an exponential race (Efraimidis and Spirakis 2006).
     const Array times = -apply(kernels::log1p, {-uniform({rows, n}, w.device())}) / w;
     const Array keys = where(positive, times, std::numeric_limits<double>::infinity());
-    at = topk(constant(keys), samples, 1, false).indices.data();
+    at = topk(as_variable(keys), samples, 1, false).indices.data();
   }
-  return constant(rank == 2 ? at : squeeze(at, 0));
+  return as_variable(rank == 2 ? at : squeeze(at, 0));
 }
 
 Variable logspace(double start, double end, std::int64_t steps, double base, const TensorOptions& o) {
   const nd::DeviceScope scope(o.device.value_or(nd::current_device()));
   return internal::tensor_root(nd::logspace(start, end, steps, {.base = base, .dtype = floating_dtype(o)}), o);
 }
-Variable from_numpy(const nd::Array& a) { return constant(a); }
+Variable from_numpy(const nd::Array& a) { return as_variable(a); }
 
 Dtype get_default_dtype() noexcept { return get_dtype(); }
 void set_default_dtype(Dtype dtype) { internal::set_dtype(DefaultDtype(dtype)); }

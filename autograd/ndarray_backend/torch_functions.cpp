@@ -24,7 +24,6 @@ using catena::ValueError;
 
 namespace {
 
-Variable constant(const nd::Array& a) { return Variable(a, {.requires_grad = false}); }
 Mask mask(const nd::Array& a) { return Mask(Array(a)); }
 nd::Array array_of(const Variable& x) { return x.data(); }
 nd::Array array_of(const TensorArgument& x) { return x.is_array() ? x.array() : nd::array(nd::Operand(x).scalar()); }
@@ -50,7 +49,7 @@ CATENA_TEST(logical_or)
 CATENA_TEST(logical_xor)
 #undef CATENA_TEST
 #define CATENA_BITS(name) \
-  Variable name(const TensorArgument& x, const TensorArgument& y) { return constant(nd::name(x, y)); }
+  Variable name(const TensorArgument& x, const TensorArgument& y) { return as_variable(nd::name(x, y)); }
 CATENA_BITS(bitwise_and)
 CATENA_BITS(bitwise_or)
 CATENA_BITS(bitwise_xor)
@@ -61,7 +60,7 @@ CATENA_BITS(lcm)
 CATENA_BITS(heaviside)
 CATENA_BITS(nextafter)
 #undef CATENA_BITS
-Variable bitwise_not(const TensorArgument& x) { return constant(nd::invert(x)); }
+Variable bitwise_not(const TensorArgument& x) { return as_variable(nd::invert(x)); }
 
 Mask isclose(const TensorArgument& x, const TensorArgument& y, const CloseOptions& o) {
   return mask(nd::isclose(x, y, {.rtol = o.rtol, .atol = o.atol, .equal_nan = o.equal_nan}));
@@ -82,21 +81,21 @@ Mask all(const Variable& x, const ExtremumOptions& o) {
   return mask(array_of(x).all(nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
 }
 Variable count_nonzero(const Variable& x, const ExtremumOptions& o) {
-  return constant(nd::count_nonzero(array_of(x), nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
+  return as_variable(nd::count_nonzero(array_of(x), nd::TestOptions{.axis = axes_of(o), .keepdims = o.keeps()}));
 }
 
-Variable nonzero(const Variable& x) { return constant(nd::argwhere(array_of(x))); }
+Variable nonzero(const Variable& x) { return as_variable(nd::argwhere(array_of(x))); }
 Variables nonzero(const Variable& x, const NonzeroOptions& o) {
   if (!o.as_tuple) return {nonzero(x)};
   Variables positions;
-  for (const nd::Array& a : nd::nonzero(array_of(x))) positions.push_back(constant(a));
+  for (const nd::Array& a : nd::nonzero(array_of(x))) positions.push_back(as_variable(a));
   return positions;
 }
 Variable searchsorted(const Variable& sorted, const TensorArgument& given, const SearchOptions& o) {
   const nd::DeviceScope scope(sorted.device());
   const std::string_view side = o.right ? "right" : "left";
   const nd::Array a = array_of(sorted);
-  if (a.ndim() == 1) return constant(nd::searchsorted(a, given, nd::SearchOptions{.side = side}));
+  if (a.ndim() == 1) return as_variable(nd::searchsorted(a, given, nd::SearchOptions{.side = side}));
   const nd::Array values = array_of(given);
   check<ValueError>(a.ndim() == values.ndim() && a.ndim() > 1, "searchsorted", "the sorted numbers have the shape ",
                     a.shape(), ", the values the shape ", values.shape());
@@ -107,7 +106,7 @@ Variable searchsorted(const Variable& sorted, const TensorArgument& given, const
   const nd::Array places = nd::empty(values.shape(), nd::Dtype::int64), into = places.reshape(rows.shape());
   for (std::int64_t k = 0; k < rows.shape(0); ++k)
     into(k) = nd::searchsorted(flat(k), rows(k), nd::SearchOptions{.side = side});
-  return constant(places);
+  return as_variable(places);
 }
 Variable bucketize(const TensorArgument& values, const Variable& boundaries, const SearchOptions& o) {
   check<ValueError>(boundaries.ndim() == 1, "bucketize", "the boundaries have the shape ", boundaries.shape(),
@@ -116,18 +115,18 @@ Variable bucketize(const TensorArgument& values, const Variable& boundaries, con
 }
 Variables unravel_index(const Variable& indices, const Shape& shape) {
   Variables coordinates;
-  for (const nd::Array& a : nd::unravel_index(array_of(indices), shape)) coordinates.push_back(constant(a));
+  for (const nd::Array& a : nd::unravel_index(array_of(indices), shape)) coordinates.push_back(as_variable(a));
   return coordinates;
 }
 
-Variable unique(const Variable& x) { return constant(nd::unique(array_of(x))); }
+Variable unique(const Variable& x) { return as_variable(nd::unique(array_of(x))); }
 Unique unique(const Variable& x, const UniqueOptions& o) {
   const nd::UniqueResult found = nd::unique(
       array_of(x),
       nd::UniqueOptions{.return_inverse = o.return_inverse, .return_counts = o.return_counts, .axis = o.dim});
-  Unique result{.output = constant(found.values)};
-  if (o.return_inverse) result.inverse_indices = constant(found.inverse_indices);
-  if (o.return_counts) result.counts = constant(found.counts);
+  Unique result{.output = as_variable(found.values)};
+  if (o.return_inverse) result.inverse_indices = as_variable(found.inverse_indices);
+  if (o.return_counts) result.counts = as_variable(found.counts);
   return result;
 }
 Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
@@ -136,20 +135,20 @@ Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
   const nd::Array a = array_of(x).ravel();
   const std::int64_t n = a.size();
   if (n == 0)
-    return {constant(a), o.return_inverse ? constant(nd::zeros(x.shape(), nd::Dtype::int64)) : Variable(),
-            o.return_counts ? constant(nd::zeros(0, nd::Dtype::int64)) : Variable()};
+    return {as_variable(a), o.return_inverse ? as_variable(nd::zeros(x.shape(), nd::Dtype::int64)) : Variable(),
+            o.return_counts ? as_variable(nd::zeros(0, nd::Dtype::int64)) : Variable()};
   nd::Array begins = nd::ones(n, nd::Dtype::bool_);
   if (n > 1) begins(nd::Slice(1, {})) = nd::not_equal(a(nd::Slice(1, {})), a(nd::Slice({}, n - 1)));
   const nd::Array places = nd::flatnonzero(begins);
-  Unique result{.output = constant(a(places))};
+  Unique result{.output = as_variable(a(places))};
   if (o.return_inverse)
-    result.inverse_indices = constant((begins.astype(nd::Dtype::int64).cumsum() - 1).reshape(x.shape()));
+    result.inverse_indices = as_variable((begins.astype(nd::Dtype::int64).cumsum() - 1).reshape(x.shape()));
   if (o.return_counts) {
     const nd::Array ends = nd::empty(places.shape(), nd::Dtype::int64);
     const std::int64_t last = places.size() - 1;
     ends(nd::Slice(0, last)) = places(nd::Slice(1, {}));
     ends(last) = n;
-    result.counts = constant(ends - places);
+    result.counts = as_variable(ends - places);
   }
   return result;
 }
@@ -161,7 +160,7 @@ Variable bincount(const Variable& x, const BincountOptions& o) {
   if (o.weights) options.weights = array_of(o.weights);
   if (o.minlength > 0) options.minlength = o.minlength;
   const nd::Array counts = nd::bincount(array_of(x), options);
-  return constant(o.weights && o.weights.dtype() == Dtype::float32 ? counts.astype(Dtype::float32) : counts);
+  return as_variable(o.weights && o.weights.dtype() == Dtype::float32 ? counts.astype(Dtype::float32) : counts);
 }
 Variable histc(const Variable& x, const HistcOptions& o) {
   check<TypeError>(catena::is_floating(x.dtype()), "histc", "the dtype is ", x.dtype(), ", it must be floating");
@@ -172,7 +171,7 @@ Variable histc(const Variable& x, const HistcOptions& o) {
   if (low == high && a.size() > 0) low = a.min().item<double>(), high = a.max().item<double>();
   if (low == high) low -= 1, high += 1;
   const auto [counts, edges] = nd::histogram(a, nd::HistogramOptions{.bins = o.bins, .range = {low, high}});
-  return constant(counts.astype(x.dtype()));
+  return as_variable(counts.astype(x.dtype()));
 }
 
 namespace {
@@ -192,19 +191,19 @@ Variable complex(const Variable& re, const Variable& im) {
   const nd::Array z = nd::empty(shape, complex_dtype("complex", re.dtype()));
   z.real().copy_(array_of(re));
   z.imag().copy_(array_of(im));
-  return constant(z);
+  return as_variable(z);
 }
 Variable polar(const Variable& abs, const Variable& angle) {
   const nd::Array r = array_of(abs), a = array_of(angle);
-  return complex(constant(r * nd::cos(a)), constant(r * nd::sin(a)));
+  return complex(as_variable(r * nd::cos(a)), as_variable(r * nd::sin(a)));
 }
-Variable real(const Variable& x) { return constant(nd::real(array_of(x))); }
+Variable real(const Variable& x) { return as_variable(nd::real(array_of(x))); }
 Variable imag(const Variable& x) {
   check<TypeError>(x.is_complex(), "imag", "the dtype is ", x.dtype(), ", it must be complex");
-  return constant(nd::imag(array_of(x)));
+  return as_variable(nd::imag(array_of(x)));
 }
-Variable conj(const Variable& x) { return x.is_complex() ? constant(nd::conjugate(array_of(x))) : x; }
-Variable angle(const Variable& x) { return constant(nd::angle(array_of(x))); }
+Variable conj(const Variable& x) { return x.is_complex() ? as_variable(nd::conjugate(array_of(x))) : x; }
+Variable angle(const Variable& x) { return as_variable(nd::angle(array_of(x))); }
 Variable view_as_complex(const Variable& x) {
   check<ValueError>(x.ndim() > 0 && x.shape(-1) == 2, "view_as_complex", "the shape is ", x.shape(),
                     ", the last length must be 2");
@@ -212,14 +211,14 @@ Variable view_as_complex(const Variable& x) {
   const nd::Array parts = array_of(x).contiguous().view(dtype);
   Shape shape;
   for (int k = 0; k + 1 < x.ndim(); ++k) shape.push_back(x.shape(k));
-  return constant(parts.reshape(shape));
+  return as_variable(parts.reshape(shape));
 }
 Variable view_as_real(const Variable& x) {
   check<TypeError>(x.is_complex(), "view_as_real", "the dtype is ", x.dtype(), ", it must be complex");
   const nd::Array z = array_of(x).contiguous();
   Shape shape = x.shape();
   shape.push_back(2);
-  return constant(z.ravel().view(x.dtype() == Dtype::complex64 ? Dtype::float32 : Dtype::float64).reshape(shape));
+  return as_variable(z.ravel().view(x.dtype() == Dtype::complex64 ? Dtype::float32 : Dtype::float64).reshape(shape));
 }
 
 }  // namespace autograd

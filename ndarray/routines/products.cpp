@@ -53,11 +53,7 @@ Array kron(const Operand& a, const Operand& b) try {
 // ---- vectors --------------------------------------------------------------------------------------
 namespace {
 
-Shape without_last(const Array& a) {
-  Shape shape = a.shape();
-  shape.pop_back();
-  return shape;
-}
+Shape without_last(const Array& a) { return catena::reduced_shape(a.shape(), a.ndim() - 1, false); }
 
 // out = x y - z w
 void difference_of_products(const Array& x, const Array& y, const Array& z, const Array& w, const Array& out) {

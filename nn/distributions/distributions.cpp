@@ -34,10 +34,7 @@ Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 -
 
 }  // namespace
 
-Variable Parameter::of_number(double number) {
-  const Array value = autograd::full({}, number);
-  return Variable(value, {.requires_grad = false});
-}
+Variable Parameter::value() const { return number_ ? autograd::as_variable(autograd::full({}, *number_)) : value_; }
 
 // ---- the base ----
 Distribution::~Distribution() = default;
@@ -65,7 +62,9 @@ Variable Normal::rsample(const Shape& shape) const {
 Variable Normal::log_prob(const Parameter& value) const {
   return -autograd::square((in_dtype(value, loc) - loc) / scale) * 0.5 - autograd::log(scale) - kLogSqrt2Pi;
 }
-Variable Normal::entropy() const { return autograd::log(scale) + loc * 0 + (0.5 + kLogSqrt2Pi); }
+Variable Normal::entropy() const {
+  return autograd::broadcast_to(autograd::log(scale) + (0.5 + kLogSqrt2Pi), batch_shape());
+}
 Variable Normal::mean() const { return autograd::broadcast_to(loc, batch_shape()); }
 Variable Normal::variance() const { return autograd::broadcast_to(autograd::square(scale), batch_shape()); }
 Variable Normal::cdf(const Parameter& value) const {
@@ -92,7 +91,7 @@ Variable Laplace::rsample(const Shape& shape) const {
 Variable Laplace::log_prob(const Parameter& value) const {
   return -autograd::absolute(in_dtype(value, loc) - loc) / scale - autograd::log(scale * 2);
 }
-Variable Laplace::entropy() const { return autograd::log(scale * 2) + loc * 0 + 1; }
+Variable Laplace::entropy() const { return autograd::broadcast_to(autograd::log(scale * 2) + 1, batch_shape()); }
 Variable Laplace::mean() const { return autograd::broadcast_to(loc, batch_shape()); }
 Variable Laplace::variance() const { return autograd::broadcast_to(autograd::square(scale) * 2, batch_shape()); }
 
@@ -168,15 +167,15 @@ Variable Categorical::logits_of(const ProbsOptions& o) {
   });
 }
 namespace {
-Shape without_last(const Variable& values) {
+Shape batch_of(const Variable& values) {
   check<ValueError>(values.ndim() >= 1, "Categorical", "the logits have no axis of classes");
-  Shape shape = values.shape();
-  shape.erase(shape.size() - 1);
-  return shape;
+  return without_last(values.shape());
 }
+// Where a class may occur: a class with the logit -inf has the probability 0. True for NaN, which the results keep.
+Array possible(const Variable& probs) { return autograd::apply(kernels::not_equal, {probs.data(), 0.0}); }
 }  // namespace
 Categorical::Categorical(const Variable& values, int)
-    : Distribution(without_last(values)),
+    : Distribution(batch_of(values)),
       logits(nn::log_softmax(values, values.ndim() - 1)),
       probs(autograd::exp(logits)) {}
 // The class with the greatest logit - log(-log(u)), which has the probabilities of the classes (Gumbel).
@@ -189,21 +188,33 @@ Variable Categorical::draw(const Shape& shape) const {
 }
 Variable Categorical::log_prob(const Parameter& value) const {
   const std::int64_t classes = logits.shape()[logits.ndim() - 1];
-  const Array labels = autograd::astype(value.value().data(), autograd::Dtype::int64);
-  return last_sum(logits * autograd::one_hot(Variable(labels, {.requires_grad = false}), classes, logits.dtype()));
+  const auto int64 = autograd::Dtype::int64;
+  const Array labels = value.number() ? autograd::full({}, *value.number(), int64, logits.device())
+                                      : autograd::astype(value.value().data(), int64);
+  const Variable chosen = autograd::one_hot(autograd::as_variable(labels), classes, autograd::Dtype::bool_);
+  return last_sum(autograd::where(chosen, logits, 0.0));  // a product would be NaN for logits of -inf
 }
-Variable Categorical::entropy() const { return -last_sum(probs * logits); }
+Variable Categorical::entropy() const { return -last_sum(probs * autograd::where(possible(probs), logits, 0.0)); }
 Variable Categorical::mean() const {
   return Variable(
       autograd::full(batch_shape(), std::numeric_limits<double>::quiet_NaN(), logits.dtype(), logits.device()),
       {.requires_grad = false});
 }
-Variable kl_divergence(const Categorical& p, const Categorical& q) { return last_sum(p.probs * (p.logits - q.logits)); }
+// A class that is possible under p alone makes it infinite; one that is impossible under p adds nothing.
+Variable kl_divergence(const Categorical& p, const Categorical& q) {
+  const Array of_p = possible(p.probs), of_q = possible(q.probs);
+  const Variable of_both = p.probs * (autograd::where(of_p, p.logits, 0.0) - autograd::where(of_q, q.logits, 0.0));
+  const Variable terms = autograd::where(of_q, of_both, std::numeric_limits<double>::infinity());
+  return last_sum(autograd::where(of_p, terms, 0.0));
+}
 
 // ---- Independent ----
 void internal::check_axes(int n, const Shape& batch_shape) {
   check<ValueError>(n >= 0 && n <= batch_shape.size(), "Independent", "the number of axes is ", n, "; the batch has ",
                     batch_shape.size());
+}
+void internal::check_equal_axes(int p, int q) {
+  check<ValueError>(p == q, "kl_divergence", "the events have ", p, " and ", q, " axes of the batch");
 }
 Variable internal::sum_of_last(const Variable& x, int n) {
   Variable result = x;

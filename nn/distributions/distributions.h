@@ -8,8 +8,9 @@
 //
 // Parameters broadcast; batch_shape() is their common shape. sample(shape) and rsample(shape) have the shape
 // shape + batch_shape() and draw from the thread's generator (autograd::seed); the result of sample has no graph.
-// Numbers are float32. Parameters outside of their domain are not refused, because that would read the device: results
-// are NaN then.
+// A number has the dtype and the device of the array with which it is given, as log_prob(0.5) those of the parameters;
+// numbers alone are float32 on the current device. Parameters outside of their domain are not refused, because that
+// would read the device: results are NaN then.
 #pragma once
 
 #include <concepts>
@@ -29,14 +30,16 @@ using autograd::Variable;
 // A parameter: a number, an array or a Variable.
 class CATENA_EXPORT Parameter {
  public:
-  template <class T> Parameter(T number) requires std::is_arithmetic_v<T> : value_(of_number(double(number))) {}
+  template <class T> Parameter(T number) requires std::is_arithmetic_v<T> : number_(double(number)) {}
   template <class T>
   Parameter(const T& value) requires(std::is_convertible_v<const T&, Variable> && !std::is_arithmetic_v<T>)
       : value_(value) {}
-  const Variable& value() const noexcept { return value_; }
+  // A number becomes a float32 array without axes on the current device.
+  Variable value() const;
+  const std::optional<double>& number() const noexcept { return number_; }
 
  private:
-  static Variable of_number(double number);
+  std::optional<double> number_;
   Variable value_;
 };
 
@@ -184,6 +187,7 @@ template <class Base> class Independent {
 };
 namespace internal {
 CATENA_EXPORT void check_axes(int n, const Shape& batch_shape);
+CATENA_EXPORT void check_equal_axes(int p, int q);
 CATENA_EXPORT Variable sum_of_last(const Variable& x, int n);
 }  // namespace internal
 template <class Base> Independent<Base>::Independent(Base distribution, int n) : base(std::move(distribution)), n_(n) {
@@ -199,7 +203,9 @@ CATENA_EXPORT Variable kl_divergence(const Normal& p, const Normal& q);
 CATENA_EXPORT Variable kl_divergence(const Bernoulli& p, const Bernoulli& q);
 CATENA_EXPORT Variable kl_divergence(const Categorical& p, const Categorical& q);
 CATENA_EXPORT Variable kl_divergence(const Exponential& p, const Exponential& q);
+// ValueError unless p.n() == q.n().
 template <class Base> Variable kl_divergence(const Independent<Base>& p, const Independent<Base>& q) {
+  internal::check_equal_axes(p.n(), q.n());
   return internal::sum_of_last(kl_divergence(p.base, q.base), p.n());
 }
 

@@ -57,7 +57,9 @@ Array gamma_numbers(const Array& concentration, const Shape& shape) {
     left = binary(kernels::logical_and, left, unary(kernels::logical_not, taken));
   }
   const Array power = unary(kernels::log, even_numbers(shape, concentration)) / concentration;
-  return autograd::where(small, drawn * unary(kernels::exp, power), drawn) + domain(concentration);
+  const Array numbers = autograd::where(small, drawn * unary(kernels::exp, power), drawn);
+  // Numbers of small concentrations may underflow, and quotients of zeros are NaN.
+  return autograd::apply(kernels::maximum, Arrays{numbers, std::numeric_limits<double>::min()}) + domain(concentration);
 }
 // A sample in the dtype of a parameter, and above 0.
 Variable sample_of(const Array& numbers, const Variable& like) {
@@ -129,15 +131,11 @@ Shape classes_of(const Parameter& concentrations) {
   check<catena::ValueError>(shape.size() >= 1, "Dirichlet", "the concentration has no axis of classes");
   return shape;
 }
-Shape before_last(Shape shape) {
-  shape.erase(shape.size() - 1);
-  return shape;
-}
 // The sum over the last axis, which stays with the length 1.
 Variable total(const Variable& x) { return autograd::sum(x, catena::Axes{x.ndim() - 1}, true); }
 }  // namespace
 Dirichlet::Dirichlet(const Parameter& concentrations)
-    : Distribution(before_last(classes_of(concentrations)),
+    : Distribution(without_last(classes_of(concentrations)),
                    Shape{classes_of(concentrations)[concentrations.value().ndim() - 1]}),
       concentration(floating(concentrations.value())) {}
 Variable Dirichlet::draw(const Shape& shape) const {

@@ -16,13 +16,10 @@ using catena::ValueError;
 
 namespace {
 
-Shape without_last(Shape shape, int n) {
-  for (int k = 0; k < n; ++k) shape.erase(shape.size() - 1);
-  return shape;
-}
 // The common shape of the leading axes of vectors and matrices.
 Shape batch_of(const Variable& vectors, const Variable& matrices) {
-  return without_last((vectors.data() + autograd::sum(matrices, matrices.ndim() - 1).data()).shape(), 1);
+  return catena::broadcast_shapes("MultivariateNormal", without_last(vectors.shape()),
+                                  without_last(without_last(matrices.shape())));
 }
 Variable floating_of(const Parameter& p) { return floating(p.value()); }
 // L^-1 v for vectors v (..., D), whose leading axes are extended to those of L.

@@ -106,8 +106,9 @@ struct PadModeOptions {
   double value = 0;                    // of mode "constant"
 };
 // PyTorch's pad: the widths before and after the last axis, then those of the axis before it, and so on; other axes
-// stay as they are. ValueError for an odd number of widths and for widths of more axes than x has; other errors as for
-// pad in autograd/functions/array.h, which is pad without options and has NumPy's widths.
+// stay as they are. ValueError for an odd number of widths, for widths of more axes than x has and, in "reflect", for
+// widths that are not less than the axis; other errors as for pad in autograd/functions/array.h, which is pad without
+// options and has NumPy's widths.
 //   pad(x, {1, 1, 2, 2}, {.mode = "reflect"})
 CATENA_EXPORT Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths,
                            const PadModeOptions& options);

@@ -93,10 +93,11 @@ MaxPoolingResult pooled(const char* op, const Variable& x, const std::optional<L
   const Array positions = autograd::array(window_positions(x, kernel, outputs, samples),
                                           {x.shape(0), x.shape(1), windows * elements}, x.device());
   const Variable flat = x.reshape({x.shape(0), x.shape(1), -1});
-  const Variable candidates =
-      autograd::take_along_axis(flat, Variable(positions), 2).reshape({x.shape(0), x.shape(1), windows, elements});
+  const Variable candidates = autograd::take_along_axis(flat, autograd::as_variable(positions), 2)
+                                  .reshape({x.shape(0), x.shape(1), windows, elements});
   const Variable best = autograd::expand_dims(autograd::argmax(candidates.detach(), 3), 3);
-  const Variable of_windows(autograd::reshape(positions, {x.shape(0), x.shape(1), windows, elements}));
+  const Variable of_windows =
+      autograd::as_variable(autograd::reshape(positions, {x.shape(0), x.shape(1), windows, elements}));
   return {autograd::take_along_axis(candidates, best, 3).reshape(result),
           autograd::take_along_axis(of_windows, best, 3).reshape(result).data()};
 }
@@ -106,13 +107,8 @@ MaxPoolingResult pooled(const char* op, const Variable& x, const std::optional<L
 MaxPoolingResult fractional_max_pool_with_indices(int axes, const Variable& x, const std::optional<Lengths>& kernel,
                                                   const FractionalMaxPoolOptions& o) {
   const std::string op = catena::concat("fractional_max_pool", axes, "d");
-  Array indices;
-  const Variable y = with_batch(op.c_str(), x, axes, [&](const Variable& batch) {
-    const MaxPoolingResult r = pooled(op.c_str(), batch, kernel, o);
-    indices = r.indices;
-    return r.y;
-  });
-  return {y, autograd::reshape(indices, y.shape())};
+  return with_batch_of_maxima(op.c_str(), x, axes,
+                              [&](const Variable& batch) { return pooled(op.c_str(), batch, kernel, o); });
 }
 Variable fractional_max_pool(int axes, const Variable& x, const std::optional<Lengths>& kernel,
                              const FractionalMaxPoolOptions& o) {

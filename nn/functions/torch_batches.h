@@ -21,6 +21,18 @@ template <class F> Variable with_batch(const char* op, const Variable& x, int ax
   return autograd::squeeze(f(autograd::expand_dims(x, 0)), 0);
 }
 
+// The same for f that returns a MaxPoolingResult.
+template <class F> MaxPoolingResult with_batch_of_maxima(const char* op, const Variable& x, int axes, const F& f) {
+  autograd::Array indices;
+  const Variable y = with_batch(op, x, axes, [&](const Variable& batch) {
+    MaxPoolingResult r = f(batch);
+    indices = r.indices;
+    return r.y;
+  });
+  if (x.ndim() == axes + 1) indices = autograd::reshape(indices, y.shape());
+  return {y, indices};
+}
+
 // The padding of both sides of each axis, and that behind it alone, with which a convolution keeps the lengths.
 struct SamePadding {
   autograd::Dims both, behind;

@@ -169,6 +169,7 @@ std::vector<std::int64_t> ends_of(const Variable& input, const EmbeddingBagFuncO
   return ends;
 }
 
+// `ids` may be empty unless there is an index to be ignored.
 Bags bags_of(const std::vector<std::int64_t>& ends, const std::vector<std::int64_t>& ids,
              const std::optional<std::int64_t>& ignored) {
   Bags bags;
@@ -195,16 +196,16 @@ Variable reduced_bags(const Variable& rows, const Bags& bags, std::string_view m
     filled.push_back(count > 0);
   }
   const auto constant = [&](const std::vector<double>& values, const Shape& shape) {
-    return Variable(autograd::astype(autograd::array(values, shape, rows.device()), dtype));
+    return autograd::as_variable(autograd::astype(autograd::array(values, shape, rows.device()), dtype));
   };
   const Variable mask = constant(present, {bags.number, bags.longest, 1});
   if (mode != "max") {
     const Variable sums = sum(rows * mask, 1);
     return mode == "sum" ? sums : sums / constant(divisors, {bags.number, 1});
   }
+  const Array is_absent = nn::internal::equal(autograd::broadcast_to(mask.data(), rows.shape()), 0);
   const Variable absent =
-      autograd::masked_fill(rows, Variable(nn::internal::equal(autograd::broadcast_to(mask.data(), rows.shape()), 0)),
-                            -std::numeric_limits<double>::infinity());
+      autograd::masked_fill(rows, autograd::as_variable(is_absent), -std::numeric_limits<double>::infinity());
   const Variable first = autograd::expand_dims(autograd::argmax(absent, 1), 1);
   return autograd::squeeze(autograd::take_along_axis(rows, first, 1), 1) * constant(filled, {bags.number, 1});
 }
@@ -221,9 +222,10 @@ Variable embedding_bag(const Variable& input, const Variable& weight, const Embe
                     "\"; the modes are \"mean\", \"sum\" and \"max\"");
   check<ValueError>(!o.per_sample_weights || (o.mode == "sum" && o.per_sample_weights.shape() == input.shape()), kOp,
                     "per_sample_weights are for the mode \"sum\" and have the shape of the input, ", input.shape());
-  const std::vector<std::int64_t> ids = autograd::to_vector<std::int64_t>(input.data());
-  const std::vector<std::int64_t> ends = ends_of(input, o);
-  const Bags bags = bags_of(ends, ids, row_of(kOp, o.padding_idx, weight));
+  const std::optional<std::int64_t> ignored = row_of(kOp, o.padding_idx, weight);
+  std::vector<std::int64_t> ids;
+  if (ignored) ids = autograd::to_vector<std::int64_t>(input.data());
+  const Bags bags = bags_of(ends_of(input, o), ids, ignored);
   const Shape shape{bags.number, bags.longest};
   if (bags.positions.empty())
     return Variable(autograd::zeros({bags.number, weight.shape(1)}, weight.dtype(), weight.device()));

@@ -131,7 +131,7 @@ struct EmbeddingBagFuncOptions {
 };
 // The sums, means or maxima of the rows of weight (V, d) of bags of indices: a row of input (B, L) is a bag, or the
 // part of a vector from an offset to the next one -> (B, d). An empty bag is 0. ValueError for offsets that do not
-// begin with 0 or that decrease. Reads indices and offsets on the host.
+// begin with 0 or that decrease. Reads offsets on the host, and with a padding_idx the indices.
 CATENA_EXPORT Variable embedding_bag(const Variable& input, const Variable& weight,
                                      const EmbeddingBagFuncOptions& options = {});
 inline Variable embedding_bag(const Variable& input, const Variable& weight, const Array& offsets,

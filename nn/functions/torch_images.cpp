@@ -71,7 +71,7 @@ Variable affine_grid(const Variable& theta, const Shape& size, bool align_corner
   }
   const autograd::Array base =
       autograd::astype(autograd::array(rows, {positions, axes + 1}, theta.device()), theta.dtype());
-  return autograd::matmul(Variable(base), autograd::swapaxes(theta, 1, 2)).reshape(result);
+  return autograd::matmul(autograd::as_variable(base), autograd::swapaxes(theta, 1, 2)).reshape(result);
 }
 
 Variable pdist(const Variable& x, double p) {

@@ -21,7 +21,7 @@ namespace {
 // Returns the parameter, or a constant in its place.
 Variable or_filled(const Variable& parameter, double value, const Shape& shape, const Variable& x) {
   if (parameter) return parameter;
-  return Variable(autograd::full(shape, value, x.dtype(), x.device()), {.volatile_ = autograd::AUTO});
+  return autograd::as_variable(autograd::full(shape, value, x.dtype(), x.device()));
 }
 
 void check_last_axes(const char* op, const Variable& x, const Shape& shape) {
@@ -41,13 +41,11 @@ void check_channels(const char* op, const Variable& x) {
                               catena::concat("Invalid operation is performed in: ", op, "\n\n"));
 }
 
-Variable as_constant(const Array& a) { return Variable(a, {.volatile_ = autograd::AUTO}); }
-
 Variable with_running_statistics(const char* op, const Variable& x, const Variable& gamma, const Variable& beta,
                                  const Array& mean, const Array& var, double eps) {
   check<ValueError>(mean && var, op,
                     "running_mean and running_var are null; without them the statistics are those of x");
-  return fixed_batch_normalization(x, gamma, beta, as_constant(mean), as_constant(var), eps);
+  return fixed_batch_normalization(x, gamma, beta, autograd::as_variable(mean), autograd::as_variable(var), eps);
 }
 
 double epsilon_of(Dtype dtype) {

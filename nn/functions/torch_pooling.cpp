@@ -98,15 +98,14 @@ Variable padded(const Variable& x, const Windows& w, double value) {
 }
 
 // Leaves out windows that begin behind the end, which Chainer's cover_all has.
-template <class V> V kept(const V& y, const Windows& w) {
+Variable kept(const Variable& y, const Windows& w) {
   std::vector<IndexItem> items{catena::ellipsis};
   bool all = true;
   for (int a = 0; a < w.axes(); ++a) {
     all = all && y.shape(2 + a) == w.number[a];
     items.emplace_back(catena::Slice(0, w.number[a]));
   }
-  if (all) return y;
-  return autograd::get_item(Variable(y), items);
+  return all ? y : autograd::get_item(y, items);
 }
 
 MaxPoolingNdOptions as_chainer(const Windows& w, bool ceil_mode) {
@@ -153,7 +152,7 @@ Array in_planes(const Array& in_windows, const Windows& w) {
 Variable at_positions(const Variable& x, const Array& positions) {
   const Shape planes{x.shape(0), x.shape(1), -1};
   const Variable picked =
-      autograd::take_along_axis(x.reshape(planes), Variable(autograd::reshape(positions, planes)), 2);
+      autograd::take_along_axis(x.reshape(planes), autograd::as_variable(autograd::reshape(positions, planes)), 2);
   return picked.reshape(positions.shape());
 }
 
@@ -163,18 +162,7 @@ MaxPoolingResult maxima(const char* op, const Variable& x, const Windows& w, boo
     return {at_positions(x, positions), positions};
   }
   const MaxPoolingResult found = max_windows_with_indices(op, x, Lengths(w.kernel), as_chainer(w, ceil_mode));
-  return {kept(found.y, w), in_planes(kept(Variable(found.indices), w).data(), w)};
-}
-
-template <class F> MaxPoolingResult with_batch_of_maxima(const char* op, const Variable& x, int axes, const F& f) {
-  Array indices;
-  const Variable y = with_batch(op, x, axes, [&](const Variable& batch) {
-    MaxPoolingResult r = f(batch);
-    indices = r.indices;
-    return r.y;
-  });
-  if (x.ndim() == axes + 1) indices = autograd::reshape(indices, y.shape());
-  return {y, indices};
+  return {kept(found.y, w), in_planes(kept(autograd::as_variable(found.indices), w).data(), w)};
 }
 
 // Returns the factors k / c along an axis, where c elements of a window of k count.
@@ -188,7 +176,7 @@ Variable factors_of_axis(const Windows& w, int a, bool count_padding, autograd::
   }
   Shape shape = Shape::filled(w.axes() + 2, 1);
   shape[2 + a] = w.number[a];
-  return Variable(autograd::astype(autograd::array(factors, shape, device), dtype));
+  return autograd::as_variable(autograd::astype(autograd::array(factors, shape, device), dtype));
 }
 
 Variable averages(const char* op, const Variable& x, const Windows& w, const AvgPoolOptions& o) {
@@ -257,9 +245,10 @@ Variable max_unpool(int axes, const Variable& x, const Array& indices, const std
       result.push_back(o.output_size ? o.output_size->of(op, "output_size", axes)[a]
                                      : (batch.shape(2 + a) - 1) * s[a] + k[a] - 2 * p[a]);
     const Shape planes{batch.shape(0), batch.shape(1), -1};
-    const Variable empty(autograd::reshape(autograd::zeros(result, x.dtype(), x.device()), planes));
-    return autograd::scatter(empty, 2, Variable(autograd::reshape(indices, planes)), batch.reshape(planes))
-        .reshape(result);
+    const Variable empty =
+        autograd::as_variable(autograd::reshape(autograd::zeros(result, x.dtype(), x.device()), planes));
+    const Variable positions = autograd::as_variable(autograd::reshape(indices, planes));
+    return autograd::scatter(empty, 2, positions, batch.reshape(planes)).reshape(result);
   });
 }
 

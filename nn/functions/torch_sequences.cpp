@@ -19,8 +19,8 @@ using autograd::Variable;
 
 // Rows of x (n, ...) in the order of positions.
 Variable rows_at(const Variable& x, const std::vector<std::int64_t>& positions) {
-  return autograd::index_select(x, 0,
-                                Variable(autograd::array(positions, {std::int64_t(positions.size())}, x.device())));
+  const autograd::Array rows = autograd::array(positions, {std::int64_t(positions.size())}, x.device());
+  return autograd::index_select(x, 0, autograd::as_variable(rows));
 }
 
 // The order of the sequences by their lengths, the longest first.
@@ -105,7 +105,8 @@ PaddedSequences pad_packed_sequence(const PackedSequence& packed, const PadPacke
   autograd::Shape row = packed.data.shape(), shape{o.batch_first ? batch : length, o.batch_first ? length : batch};
   row[0] = 1;
   for (int a = 1; a < row.size(); ++a) shape.push_back(row[a]);
-  const Variable filler(autograd::full(row, o.padding_value, packed.data.dtype(), packed.data.device()));
+  const Variable filler =
+      autograd::as_variable(autograd::full(row, o.padding_value, packed.data.dtype(), packed.data.device()));
   result.output = rows_at(autograd::concat({packed.data, filler}, 0), positions).reshape(shape);
   return result;
 }

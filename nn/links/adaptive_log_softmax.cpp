@@ -25,7 +25,7 @@ std::vector<std::int64_t> ends_of_clusters(int n_classes, std::vector<std::int64
 }
 
 Variable integers(const std::vector<std::int64_t>& values, const Shape& shape, const Variable& like) {
-  return Variable(autograd::array(values, shape, like.device()));
+  return autograd::as_variable(autograd::array(values, shape, like.device()));
 }
 // The element of each row of x (n, m) at its column: (n).
 Variable chosen_columns(const Variable& x, const std::vector<std::int64_t>& columns) {
@@ -75,7 +75,8 @@ AdaptiveLogSoftmaxResult AdaptiveLogSoftmaxWithLoss::operator()(const Variable& 
   std::vector<std::int64_t> position(ids.size());
   Variables parts;
   if (!rows[0].empty())
-    parts.push_back(Variable(autograd::zeros({std::int64_t(rows[0].size())}, output.dtype(), output.device())));
+    parts.push_back(
+        autograd::as_variable(autograd::zeros({std::int64_t(rows[0].size())}, output.dtype(), output.device())));
   std::int64_t next = 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     for (const std::int64_t row : rows[k]) position[std::size_t(row)] = next++;

@@ -50,7 +50,7 @@ LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const 
   LinkCall called(*this, c, h, x);
   Variable gates = upward(x);
   if (h) gates = gates + lateral(h);
-  const LSTMState next = lstm(c ? c : internal::zero_state(x, x.shape(0), state_size), gates);
+  const LSTMState next = lstm(internal::or_zeros(c, x, state_size), gates);
   called.end({next.c, next.h});
   return next;
 }
@@ -92,7 +92,7 @@ Variable StatefulPeepholeLSTM::operator()(const Variable& x) {
   LinkCall called(*this, x);
   Variable gates = upward(x);
   if (h) gates = gates + lateral(h);
-  const Variable before = c ? c : internal::zero_state(x, x.shape(0), state_size);
+  const Variable before = internal::or_zeros(c, x, state_size);
   const Variable i = sigmoid(gate(gates, 1) + peep_i(before)), f = sigmoid(gate(gates, 2) + peep_f(before));
   const Variable next = tanh(gate(gates, 0)) * i + f * before;
   const Variable o = sigmoid(gate(gates, 3) + peep_o(next));
@@ -117,8 +117,8 @@ Variable StatefulZoneoutLSTM::operator()(const Variable& x) {
   LinkCall called(*this, x);
   Variable gates = upward(x);
   if (h) gates = gates + lateral(h);
-  const Variable c_before = c ? c : internal::zero_state(x, x.shape(0), state_size);
-  const Variable h_before = h ? h : internal::zero_state(x, x.shape(0), state_size);
+  const Variable c_before = internal::or_zeros(c, x, state_size);
+  const Variable h_before = internal::or_zeros(h, x, state_size);
   const auto [next, y] = lstm(c_before, gates);
   const Variable kept = zoneout(c_before, next, {.ratio = c_ratio, .train = train});
   h = zoneout(h_before, y, {.ratio = h_ratio, .train = train});

@@ -22,7 +22,7 @@ Variable StatelessMGU::operator()(const Variable& h, const Variable& x) {
 
 Variable StatefulMGU::operator()(const Variable& x) {
   LinkCall called(*this, x);
-  return called(h = next(h ? h : internal::zero_state(x, x.shape(0), state_size), x));
+  return called(h = next(internal::or_zeros(h, x, state_size), x));
 }
 
 void StatefulMGU::set_state(const Variable& h_new) { h = internal::state_on(own_device(), h_new); }

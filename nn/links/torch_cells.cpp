@@ -7,6 +7,7 @@
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
+#include <catena/nn/links/recurrent_state.h>
 
 namespace nn {
 
@@ -26,9 +27,6 @@ RecurrentCell::RecurrentCell(int in, int units, int gates, bool bias)
 
 Variable RecurrentCell::of_input(const Variable& x) const { return linear(x, weight_ih, handle_of(bias_ih)); }
 Variable RecurrentCell::of_state(const Variable& h) const { return linear(h, weight_hh, handle_of(bias_hh)); }
-Variable RecurrentCell::or_zeros(const Variable& state, const Variable& x) const {
-  return state ? state : Variable(autograd::zeros({x.shape(0), hidden_size}, x.dtype(), x.device()));
-}
 
 }  // namespace internal
 
@@ -42,8 +40,9 @@ Variable as_given(const Variable& y, const Variable& x) { return x.ndim() == 1 ?
 
 torch::LSTMState LSTMCell::operator()(const Variable& given, const torch::LSTMState& state) {
   LinkCall called(*this, given);
-  const Variable x = batch_of(given), c = or_zeros(batch_of(state.c), x);
-  const Variables gates = autograd::split_axis(of_input(x) + of_state(or_zeros(batch_of(state.h), x)), 4, 1);
+  const Variable x = batch_of(given), c = internal::or_zeros(batch_of(state.c), x, hidden_size);
+  const Variable before = internal::or_zeros(batch_of(state.h), x, hidden_size);
+  const Variables gates = autograd::split_axis(of_input(x) + of_state(before), 4, 1);
   const Variable next = autograd::sigmoid(gates[1]) * c + autograd::sigmoid(gates[0]) * autograd::tanh(gates[2]);
   const Variable h = autograd::sigmoid(gates[3]) * autograd::tanh(next);
   return {called(as_given(h, given)), as_given(next, given)};
@@ -51,7 +50,7 @@ torch::LSTMState LSTMCell::operator()(const Variable& given, const torch::LSTMSt
 
 Variable GRUCell::operator()(const Variable& given, const Variable& state) {
   LinkCall called(*this, given);
-  const Variable x = batch_of(given), h = or_zeros(batch_of(state), x);
+  const Variable x = batch_of(given), h = internal::or_zeros(batch_of(state), x, hidden_size);
   const Variables of_x = autograd::split_axis(of_input(x), 3, 1), of_h = autograd::split_axis(of_state(h), 3, 1);
   const Variable z = autograd::sigmoid(of_x[1] + of_h[1]);
   const Variable n = autograd::tanh(of_x[2] + autograd::sigmoid(of_x[0] + of_h[0]) * of_h[2]);
@@ -66,7 +65,7 @@ RNNCell::RNNCell(int in, int units, const RNNCellOptions& o)
 Variable RNNCell::operator()(const Variable& given, const Variable& state) {
   LinkCall called(*this, given);
   const Variable x = batch_of(given);
-  const Variable sum = of_input(x) + of_state(or_zeros(batch_of(state), x));
+  const Variable sum = of_input(x) + of_state(internal::or_zeros(batch_of(state), x, hidden_size));
   return called(as_given(is_relu_ ? relu(sum) : autograd::tanh(sum), given));
 }
 

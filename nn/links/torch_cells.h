@@ -40,7 +40,6 @@ class CATENA_EXPORT RecurrentCell : public Link {
   RecurrentCell(int in, int units, int gates, bool bias);
   Variable of_input(const Variable& x) const;  // (B, G H)
   Variable of_state(const Variable& h) const;
-  Variable or_zeros(const Variable& state, const Variable& x) const;
 };
 }  // namespace internal
 

@@ -1,11 +1,11 @@
 #include <catena/nn/links/torch_convolution.h>
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/nn/functions/torch_batches.h>
+#include <catena/nn/functions/torch_images.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/filters.h>
 
@@ -22,15 +22,13 @@ Pair pair_of(const char* name, const Lengths& lengths) {
   return {int(both[0]), int(both[1])};
 }
 
-// Returns the name of a mode in autograd::pad.
-std::string_view mode_of(const char* layer, std::string_view padding_mode) {
-  const std::pair<std::string_view, std::string_view> modes[] = {
-      {"zeros", "constant"}, {"reflect", "reflect"}, {"replicate", "edge"}, {"circular", "wrap"}};
-  const auto* const mode =
-      std::ranges::find(modes, padding_mode, &std::pair<std::string_view, std::string_view>::first);
-  check<ValueError>(mode != std::end(modes), layer, "padding_mode is \"", padding_mode,
-                    "\"; the modes are \"zeros\", \"reflect\", \"replicate\" and \"circular\"");
-  return mode->second;
+// Returns the name of a mode in pad_last.
+const char* mode_of(const char* layer, std::string_view padding_mode) {
+  if (padding_mode == "zeros") return "constant";
+  for (const char* const mode : {"reflect", "replicate", "circular"})
+    if (padding_mode == mode) return mode;
+  catena::fail<ValueError>(layer, "padding_mode is \"", padding_mode,
+                           "\"; the modes are \"zeros\", \"reflect\", \"replicate\" and \"circular\"");
 }
 
 }  // namespace
@@ -45,7 +43,7 @@ ExplicitPadding::ExplicitPadding(const char* layer, int axes, const Lengths& ker
     rest = Lengths(both);
   }
   const bool is_odd = std::any_of(behind.begin(), behind.end(), [](std::int64_t n) { return n != 0; });
-  if (mode_ == "constant" && !is_odd) return;
+  if (std::string_view(mode_) == "constant" && !is_odd) return;
   is_given_ = true;
   rest = Lengths(0);
   before_ = both;
@@ -54,12 +52,14 @@ ExplicitPadding::ExplicitPadding(const char* layer, int axes, const Lengths& ker
 }
 
 Variable ExplicitPadding::added_to(const Variable& x) const {
-  const int first = x.ndim() - before_.size();
-  check<ValueError>(first >= 0, "Conv", "x has the shape ", x.shape(), ", which has less than ", before_.size(),
-                    " spatial axes");
-  std::vector<std::pair<std::int64_t, std::int64_t>> sides(std::size_t(x.ndim()), {0, 0});
-  for (int a = 0; a < before_.size(); ++a) sides[std::size_t(first + a)] = {before_[a], behind_[a]};
-  return autograd::pad(x, sides, mode_);
+  check<ValueError>(x.ndim() >= before_.size(), "Conv", "x has the shape ", x.shape(), ", which has less than ",
+                    before_.size(), " spatial axes");
+  std::vector<catena::Integer> widths;
+  for (int a = before_.size() - 1; a >= 0; --a) {
+    widths.emplace_back(before_[a]);
+    widths.emplace_back(behind_[a]);
+  }
+  return pad_last(x, widths, PadModeOptions{.mode = mode_});
 }
 
 const Lengths& kernel_of_layer(const char* layer, const std::optional<Lengths>& kernel) {

@@ -50,7 +50,7 @@ struct CATENA_EXPORT ExplicitPadding {
  private:
   bool is_given_ = false;
   catena::Dims before_, behind_;
-  std::string_view mode_;  // of autograd::pad
+  const char* mode_;  // of pad_last
 };
 
 class CATENA_EXPORT Conv2dBase : public Convolution2D {

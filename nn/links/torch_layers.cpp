@@ -32,12 +32,6 @@ Variable internal::padded(PadMode mode, int axes, const Variable& x, const Lengt
                     x ? x.shape() : autograd::Shape(), " for ", axes, " spatial axes");
   std::vector<catena::Integer> widths;
   for (const std::int64_t n : padding.of(layer, "padding", 2 * axes)) widths.emplace_back(n);
-  if (mode == PadMode::reflect)
-    for (std::size_t k = 0; k < widths.size(); ++k) {
-      const std::int64_t length = x.shape(x.ndim() - 1 - int(k / 2));
-      check<ValueError>(widths[k].value < length, layer, "the width ", widths[k].value,
-                        " is not less than the length of the axis, ", length);
-    }
   return pad_last(x, widths, PadModeOptions{.mode = names[std::size_t(mode)], .value = value});
 }
 

@@ -24,8 +24,8 @@ int directions(const RecurrentOptions& o) { return o.bidirectional ? 2 : 1; }
 // States with the sequences in another order along axis 1; null stays null.
 Variable reordered(const Variable& states, const std::vector<std::int64_t>& order) {
   if (!states || order.empty()) return states;
-  return autograd::index_select(states, 1,
-                                Variable(autograd::array(order, {std::int64_t(order.size())}, states.device())));
+  const Array positions = autograd::array(order, {std::int64_t(order.size())}, states.device());
+  return autograd::index_select(states, 1, autograd::as_variable(positions));
 }
 Variables parts_of(const PackedSequence& x) { return autograd::split(x.data, x.batch_sizes, 0); }
 PackedSequence packed_like(const PackedSequence& x, const Variables& ys) {

@@ -23,8 +23,8 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
  public:
   using std::map<std::string, autograd::Array>::map;
   std::map<std::string, std::string> texts;
-  // Where the keys come from. Those of a link are PyTorch's names in a file of PyTorch (.pt), and a state from such a
-  // file is loaded by these names unless its keys have slashes.
+  // Where the keys come from. The keys of a link are PyTorch's names in a file of PyTorch (.pt), and a state from such
+  // a file is loaded by these names unless its keys have slashes.
   enum class Origin { other, link, torch } origin = Origin::other;
   std::vector<std::string> keys() const;  // in alphabetical order, without those of texts
   // The entries whose keys begin with "name/" (in files of PyTorch also "name."), under the rest of their keys: one of
@@ -54,7 +54,7 @@ class CATENA_EXPORT StateDict::Entry : public autograd::Array {
   template <class T> operator T() const requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     return item_of_entry().template to<T>();
   }
-  // That of Array, which the one before hides.
+  // The conversion of Array, which the operator before it hides.
   template <autograd::ForeignArray T> operator T() const { return static_cast<const autograd::Array&>(*this); }
   Entry& operator=(const autograd::Array& a);
   Entry& operator=(const Entry& e) { return *this = static_cast<const autograd::Array&>(e); }
@@ -144,13 +144,14 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
 // ".pt" or ".pth" (ValueError for others). torch.load reads the last ones, and the state of a link has PyTorch's names
 // there. TypeError for texts in a file that is not npz, and for dtypes that PyTorch's files lack.
 CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
-// save(model, "m.pt") writes model.state_dict(), and load(model, "m.pt") loads it, of any object that has one.
+// save(model, "m.pt") writes model.state_dict(), of any object that has one.
 template <class T> void save(T& object, const std::string& filename) requires requires {
   StateDict(object.state_dict());
 }
 { save(object.state_dict(), filename); }
 // Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
 CATENA_EXPORT StateDict load(const std::string& filename);
+// load(model, "m.pt") calls model.load_state_dict with the state in the file.
 template <class T> LoadReport load(T& object, const std::string& filename) requires requires {
   StateDict(object.state_dict());
 }

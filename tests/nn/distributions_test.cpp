@@ -8,6 +8,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/distributions/gamma.h>
 #include <catena/nn/distributions/multivariate_normal.h>
+#include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -83,6 +84,62 @@ BOOST_AUTO_TEST_CASE(discrete_values_of_torch_distributions) {
   BOOST_TEST(dice.log_prob(dice.sample({5})).shape() == (Shape{5, 2}));
 }
 
+// The values and gradients of torch.distributions; those of kl_divergence to the logits of p, NaN there, are
+// p (log p - log q - KL).
+BOOST_AUTO_TEST_CASE(impossible_classes) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const auto logits_of = [](std::initializer_list<float> v) { return D::Categorical({.logits = of(v)}); };
+  Variable logits = of({0, -float(inf), 1});
+  const D::Categorical masked({.logits = logits});
+  check_near(masked.probs, {0.2689414, 0, 0.7310586});
+  check_near(masked.log_prob(ints({0, 1, 2})), {-1.3132617, -inf, -0.3132617});
+  check_near(masked.log_prob(2), {-0.3132617});
+  check_near(masked.entropy(), {0.5822031});
+  masked.log_prob(2).backward();
+  check_near(Variable(logits.grad()), {-0.2689414, 0, 0.2689414});
+  logits.cleargrad();
+  masked.entropy().backward();
+  check_near(Variable(logits.grad()), {0.1966119, 0, -0.1966119});
+  logits.cleargrad();
+  Variable other = of({1, -float(inf), 0.5f});
+  const Variable divergence = D::kl_divergence(masked, D::Categorical({.logits = other}));
+  check_near(divergence, {0.2574032});
+  divergence.backward();
+  check_near(Variable(logits.grad()), {-0.2949179, 0, 0.2949179});
+  check_near(Variable(other.grad()), {0.3535179, 0, -0.3535179});
+  check_near(D::kl_divergence(masked, logits_of({1, 0.25f, 0.5f})), {0.5151637});
+  check_near(D::kl_divergence(logits_of({1, 0.25f, 0.5f}), masked), {inf});
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const Doubles of_nan = autograd::to_vector<double>(logits_of({float(nan), 0}).entropy().data());
+  BOOST_TEST(std::isnan(of_nan.at(0)));
+}
+
+// A number has the dtype and the device of the other parameter: 0.1 is not rounded to float32.
+BOOST_AUTO_TEST_CASE(numbers_follow_the_other_parameter) {
+  const Variable loc(autograd::array(std::vector<double>{0.5, -1}, {2}));
+  const D::Normal normal(loc, 0.1);
+  BOOST_TEST((normal.scale.dtype() == Dtype::float64));
+  check_near(normal.log_prob(0.3), {-0.6163534402106272, -83.11635344021062}, 1e-12);
+  check_near(normal.entropy(), {-0.8836465597893728, -0.8836465597893728}, 1e-12);
+  check_near(D::Uniform(0.1, loc).low, {0.1}, 1e-16);
+  BOOST_TEST((D::Normal(0, 1).scale.dtype() == Dtype::float32));
+  BOOST_TEST((D::Normal(of({1, 2}), 0.1).scale.dtype() == Dtype::float32));
+  // Tensors without axes follow those with axes; of equal ranks the wider dtype is that of both.
+  const Variable tenth(autograd::full({}, 0.1, Dtype::float64));
+  BOOST_TEST((D::Normal(of({1, 2}), tenth).scale.dtype() == Dtype::float32));
+  BOOST_TEST((D::Normal(of({1, 2}), loc).loc.dtype() == Dtype::float64));
+  BOOST_TEST((D::Normal(ints({1, 2}), tenth).loc.dtype() == Dtype::float64));
+  if (const auto device = other_device()) {
+    const Variable there(autograd::full({2}, 0.5, Dtype::float32, *device));
+    const D::Normal moved(there, 1);
+    BOOST_TEST((moved.scale.device() == *device));
+    BOOST_TEST((moved.log_prob(0.5).device() == *device));
+    BOOST_TEST((D::Uniform(0, there).log_prob(0.25).device() == *device));
+    BOOST_TEST((D::Gamma(2, there).log_prob(0.25).device() == *device));
+    BOOST_TEST((D::Categorical(there).log_prob(1).device() == *device));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(moments_of_samples) {
   const Variable loc = of({0.5f, -1}), scale = of({2, 0.5f});
   check_moments(D::Normal(loc, scale));
@@ -121,13 +178,51 @@ BOOST_AUTO_TEST_CASE(independent_axes_and_refusals) {
   check_near(both.log_prob(of({1, -0.25f})), {-1.6433357 - 1.3507913}, 4e-6);
   check_near(both.entropy(), {2.1120858 + 0.7257913}, 4e-6);
   check_near(D::kl_divergence(both, standard), {0.9318528 + 0.8181472}, 4e-6);
+  const D::Independent<D::Normal> of_one(D::Normal(loc, scale), 0);
+  BOOST_CHECK_THROW(D::kl_divergence(both, of_one), catena::ValueError);
   BOOST_CHECK_THROW(D::Independent<D::Normal>(D::Normal(loc, scale), 2), catena::ValueError);
   BOOST_CHECK_THROW(D::Bernoulli(D::ProbsOptions{}), catena::ValueError);
   BOOST_CHECK_THROW(D::Categorical({.probs = loc, .logits = loc}), catena::ValueError);
   BOOST_CHECK_THROW(D::Categorical(0.5), catena::ValueError);
+  // The entropy does not depend on loc, but has its shape.
+  const Variable far = of({std::numeric_limits<float>::infinity(), 0});
+  check_near(D::Normal(far, 2).entropy(), {2.1120858, 2.1120858});
+  check_near(D::Laplace(far, 2).entropy(), {2.3862944, 2.3862944});
   BOOST_CHECK_THROW(D::Bernoulli(0.5).rsample(), catena::NotImplementedError);
   BOOST_CHECK_THROW(D::Bernoulli(0.5).cdf(0.5), catena::NotImplementedError);
   check_near(D::Normal(0, 2).log_prob(of({1, 2})), {-1.7370857, -2.1120857});
+}
+
+// Values of torch.distributions.Independent: the last axes of the batch are summed, also where parameters broadcast.
+BOOST_AUTO_TEST_CASE(independent_axes_of_a_batch) {
+  Variable loc(floats({0.5f, -1, 2, 0, 1, -0.5f}, {2, 3}));
+  const D::Normal p(loc, Variable(floats({2, 0.5f, 1, 1, 0.25f, 3}, {2, 3})));
+  const D::Normal q(of({0, 0, 0}), of({1, 2, 0.5f})), rows(Variable(floats({0.5f, -1}, {2, 1})), of({1, 2, 0.5f}));
+  const auto axes = [](const D::Normal& d, int n) { return D::Independent<D::Normal>(d, n); };
+  const Variable x = of({0.25f, 0, 1});
+  check_near(axes(p, 1).log_prob(x), {-5.2646281, -10.6253835}, 1e-5);
+  check_near(axes(p, 2).log_prob(x), {-15.8900116}, 1e-5);
+  check_near(axes(p, 1).entropy(), {4.2568156, 3.9691335}, 1e-5);
+  check_near(axes(p, 2).entropy(), {8.2259491}, 1e-5);
+  check_near(D::kl_divergence(axes(p, 0), axes(q, 0)), {0.9318528, 1.0425444, 8.8068528, 0, 1.712254, 16.2082405},
+             1e-5);
+  check_near(D::kl_divergence(axes(q, 1), axes(p, 1)), {10.78125, 38.7400957}, 1e-4);
+  check_near(D::kl_divergence(axes(rows, 1), axes(q, 1)), {0.65625, 2.625}, 1e-5);
+  check_near(axes(rows, 1).entropy(), {4.2568156, 4.2568156}, 1e-5);
+  check_near(axes(rows, 2).entropy(), {8.5136312}, 1e-5);
+  const D::Laplace wide(Variable(floats({0.5f, -1}, {2, 1})), of({1, 2, 0.5f}));
+  check_near(D::Independent<D::Laplace>(wide, 1).entropy(), {5.0794415, 5.0794415}, 1e-5);
+  const D::Dirichlet weights(Variable(floats({0.5f, 1, 2, 3, 2, 1}, {2, 3}))), flat(autograd::ones({2, 3}));
+  const D::Independent<D::Dirichlet> all(weights, 1);
+  check_near(D::kl_divergence(all, D::Independent<D::Dirichlet>(flat, 1)), {1.3396199}, 1e-5);
+  check_near(all.entropy(), {-2.7259143}, 1e-5);
+  const Variable divergence = D::kl_divergence(axes(p, 1), axes(q, 1));
+  check_near(divergence, {10.78125, 17.9204946}, 1e-4);
+  autograd::sum(divergence * of({1, 2})).backward();
+  check_near(Variable(loc.grad()), {0.5, -0.25, 8, 0, 0.5, -4}, 1e-5);
+  BOOST_CHECK_THROW(D::Normal(of({1, 2}), of({1, 2, 3})), catena::ValueError);
+  BOOST_CHECK_THROW(D::MultivariateNormal(autograd::ones({3, 2}), {.scale_tril = autograd::ones({4, 2, 2})}),
+                    catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(values_of_torch_with_gamma_functions) {
@@ -208,6 +303,12 @@ BOOST_AUTO_TEST_CASE(moments_of_rejected_samples) {
     BOOST_TEST((std::isnan(x) || x == std::floor(x)));
   BOOST_TEST(std::isnan(autograd::to_vector<double>(D::Poisson(of({-1})).sample().data()).at(0)));
   BOOST_TEST(std::isnan(autograd::to_vector<double>(D::Gamma(-1, 1).sample().data()).at(0)));
+  // Gamma numbers of small concentrations underflow.
+  autograd::seed(7);
+  for (const double x : autograd::to_vector<double>(D::Beta(0.001, 0.001).sample({2000}).data()))
+    BOOST_TEST((x >= 0 && x <= 1));
+  for (const double x : autograd::to_vector<double>(D::Dirichlet(of({0.001f, 0.001f})).sample({2000}).data()))
+    BOOST_TEST((x >= 0 && x <= 1));
   autograd::seed(6);
   const Doubles z = autograd::to_vector<double>(
       D::MultivariateNormal(of({0, 0}), Variable(floats({2, 0.5f, 0.5f, 1}, {2, 2}))).sample({40000}).data());

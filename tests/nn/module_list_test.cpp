@@ -8,8 +8,7 @@
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_hooks/spectral_normalization.h>
 #include <catena/nn/links.h>
-#include <catena/nn/serializers/state_dict.h>
-#include <catena/tests/support/training_fixtures.h>
+#include <catena/tests/support/link_values.h>
 
 using namespace test;
 using Strings = std::vector<std::string>;
@@ -34,14 +33,6 @@ struct Affine : nn::Module {
 };
 
 Variable x() { return Variable(floats({1, -2}, {2})); }
-std::vector<double> of(const Variable& v) { return autograd::to_vector<double>(v.data()); }
-#define CHECK_VALUES(v, ...) BOOST_TEST(of(v) == (std::vector<double> __VA_ARGS__), each)
-
-Strings keys(nn::Link& link) {
-  Strings result;
-  for (const auto& [key, array] : link.state_dict()) result.push_back(key);
-  return result;
-}
 
 }  // namespace
 
@@ -150,7 +141,7 @@ BOOST_AUTO_TEST_CASE(hooks_that_are_functions) {
   auto handle = affine.register_forward_hook([&](auto& link, const auto& args, const auto& y) {
     BOOST_TEST(&link == &affine);
     BOOST_TEST(args.size() == 1u);
-    last = of(y)[0];
+    last = values(y.data())[0];
     ++calls;
   });
   auto list = affine.register_forward_hook(

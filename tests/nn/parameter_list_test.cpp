@@ -1,8 +1,7 @@
 // PyTorch's containers of parameters.
 #include <catena/nn/parameter_list.h>
 
-#include <catena/nn/serializers/state_dict.h>
-#include <catena/tests/support/training_fixtures.h>
+#include <catena/tests/support/link_values.h>
 
 using namespace test;
 using Strings = std::vector<std::string>;
@@ -12,14 +11,6 @@ namespace {
 const auto each = boost::test_tools::per_element();
 
 nn::Parameter filled(float value) { return nn::Parameter(floats({value, value}, {2})); }
-std::vector<double> of(const Variable& v) { return autograd::to_vector<double>(v.data()); }
-#define CHECK_VALUES(v, ...) BOOST_TEST(of(v) == (std::vector<double> __VA_ARGS__), each)
-
-Strings keys(nn::Link& link) {
-  Strings result;
-  for (const auto& [key, array] : link.state_dict()) result.push_back(key);
-  return result;
-}
 
 struct Net : nn::Chain {
   nn::ParameterList factors;
@@ -97,10 +88,19 @@ BOOST_AUTO_TEST_CASE(elements_by_name) {
   BOOST_TEST(dict.contains("d"));
   BOOST_TEST(!dict.contains("e"));
   std::string names;
-  for (auto& [name, parameter] : dict.items()) names += name + std::to_string(int(of(parameter)[0]));
+  for (auto& [name, parameter] : dict.items()) names += name + std::to_string(int(values(parameter.data())[0]));
   BOOST_TEST(names == "b1a2c3d4");
   dict["b"] = filled(6);
   CHECK_VALUES(dict["b"], {6, 6});
+  dict.update({{"c", floats({7, 8}, {2})}, {"d", filled(5)}});
+  BOOST_TEST(&dict["c"] == &c);
+  BOOST_TEST(c.name() == "c");
+  CHECK_VALUES(c, {7, 8});
+  CHECK_VALUES(dict["d"], {5, 5});
+  BOOST_TEST(dict.keys() == (Strings{"b", "a", "c", "d"}), each);
+  BOOST_CHECK_THROW(dict.update({{"f", filled(1)}, {"d", filled(1)}, {"g/h", filled(1)}}), catena::AttributeError);
+  BOOST_TEST(!dict.contains("f"));
+  CHECK_VALUES(dict["d"], {5, 5});
   BOOST_CHECK_THROW(dict.insert("a", filled(1)), catena::AttributeError);
   BOOST_CHECK_THROW(dict.insert("a/b", filled(1)), catena::AttributeError);
   BOOST_CHECK_THROW(dict.insert("", filled(1)), catena::AttributeError);

@@ -1,9 +1,13 @@
 // Functions and layers with the names and options of torch.nn.functional and torch.nn, beside PyTorch.
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/autograd/capture.h>
+#include <catena/autograd/function_node.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/nn/buffer.h>
 #include <catena/nn/clipping.h>
 #include <catena/nn/functions.h>
@@ -44,6 +48,18 @@ nn::AvgPoolOptions avg_options(const GoldenCall& c) {
   return o;
 }
 Variables both(const nn::MaxPoolingResult& r) { return {r.y, Variable(r.indices)}; }
+
+std::size_t leaves_with_gradients(const Variable& y) {
+  std::set<autograd::internal::VariableNode*> seen, leaves;
+  const auto visit = [&](const auto& self, autograd::internal::VariableNode* node) -> void {
+    if (node == nullptr || !seen.insert(node->root()).second) return;
+    const autograd::FunctionNode* const f = node->root()->creator;
+    if (f == nullptr && node->requires_grad) leaves.insert(node);
+    for (std::size_t i = 0; f != nullptr && i < f->num_inputs(); ++i) self(self, f->input_node(i));
+  };
+  visit(visit, autograd::internal::Access::node(y));
+  return leaves.size();
+}
 
 template <class Cell> Cell loaded(Cell cell, const GoldenCall& c) {
   cell.weight_ih.set_data(c.array("wi"));
@@ -215,6 +231,8 @@ BOOST_AUTO_TEST_CASE(layers_of_shapes) {
   BOOST_TEST(values(nn::CircularPad1d(1)(row)) == (std::vector<double>{3, 1, 2, 3, 1}), each);
   BOOST_TEST(values(nn::ConstantPad1d(1, 0.5)(row)) == (std::vector<double>{0.5, 1, 2, 3, 0.5}), each);
   BOOST_CHECK_THROW(nn::ReflectionPad1d(3)(row), catena::ValueError);
+  BOOST_CHECK_THROW(F::pad(x, {1, 1, 4, 0}, "reflect"), catena::ValueError);
+  BOOST_TEST(F::pad(x, {1, 1, 4, 0}, "replicate").shape() == (Shape{1, 4, 8, 6}));
   BOOST_CHECK_THROW(nn::ZeroPad2d(1)(row.reshape(3)), catena::ValueError);
 }
 
@@ -227,6 +245,9 @@ BOOST_AUTO_TEST_CASE(convolutions_with_padding_and_lazy_sizes) {
   plain.W = reflected.W;
   plain.b = reflected.b;
   BOOST_TEST(values(reflected(x)) == values(plain(F::pad(x, {1, 1, 1, 1}, "reflect"))), each);
+  BOOST_CHECK_THROW(nn::Conv2d(3, 1, 3, {.padding = {1, 5}, .padding_mode = "reflect"})(x), catena::ValueError);
+  BOOST_TEST(nn::Conv2d(3, 1, {2, 1}, {.padding = {1, 2}, .padding_mode = "circular"})(x).shape() ==
+             (Shape{2, 1, 7, 9}));
   BOOST_TEST(nn::Conv1d(3, 8, {.kernel_size = 5, .padding = 2})(Variable(counted({4, 3, 20}))).shape() ==
              (Shape{4, 8, 20}));
   nn::ConvTranspose2d longer(3, 2, 3, {.stride = 2, .padding = 1, .output_padding = 1});
@@ -244,6 +265,37 @@ BOOST_AUTO_TEST_CASE(convolutions_with_padding_and_lazy_sizes) {
   BOOST_CHECK_THROW(F::max_pool2d(x, 2, {.return_indices = true}), catena::ValueError);
   BOOST_CHECK_THROW(F::avg_pool2d(x, 2, {.divisor_override = 0}), catena::ValueError);
   BOOST_CHECK_THROW(F::max_pool1d(x, 2), catena::InvalidType);
+}
+
+// A constant that a function makes is no leaf for which backward computes a gradient.
+BOOST_AUTO_TEST_CASE(constants_get_no_gradients) {
+  const Variable x(counted({2, 2, 4, 4})), weight(counted({5, 3}));
+  BOOST_TEST(leaves_with_gradients(F::avg_pool2d(x, 2, {.padding = 1, .count_include_pad = false})) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::lp_pool2d(x, 2, 3, {.ceil_mode = true})) == 1u);
+  const nn::MaxPoolingResult r = F::max_pool2d_with_indices(x, 2);
+  BOOST_TEST(leaves_with_gradients(F::max_unpool2d(r.y, r.indices, 2)) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::layer_norm(x, {4})) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::rms_norm(x, {4})) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::group_norm(x, 2)) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::batch_norm(x, autograd::zeros({2}), autograd::ones({2}))) == 1u);
+  nn::LayerNormalization norm(4, {.elementwise_affine = false});
+  BOOST_TEST(leaves_with_gradients(norm(x)) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::embedding_bag(ints({0, 4, 1}), weight, ints({0, 2}))) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::affine_grid(Variable(counted({1, 2, 3})), {1, 1, 2, 2})) == 1u);
+  namespace rnn = nn::utils::rnn;
+  const auto packed = rnn::pack_padded_sequence(Variable(counted({3, 4, 2})), {4, 2, 1}, {.batch_first = true});
+  BOOST_TEST(leaves_with_gradients(rnn::pad_packed_sequence(packed).output) == 1u);
+  nn::GRUCell cell(3, 2);
+  BOOST_TEST(leaves_with_gradients(cell(weight)) == 5u);  // x, two weights and two biases
+  nn::torch::LSTM unbiased(3, 2, {.bias = false});
+  BOOST_TEST(leaves_with_gradients(unbiased(Variable(counted({4, 2, 3}))).output) == unbiased.params().size() + 1);
+  nn::LSTM first(3, 2);
+  BOOST_TEST(leaves_with_gradients(first(weight)) == 3u);  // x, W and b of `upward`
+  nn::StatefulMGU gated(3, 2);
+  BOOST_TEST(leaves_with_gradients(gated(weight)) == gated.params().size() + 1);
+  nn::AdaptiveLogSoftmaxWithLoss adaptive(3, 4, {2}, {.div_value = 1});
+  const std::size_t parameters = adaptive.params().size();
+  BOOST_TEST(leaves_with_gradients(adaptive(weight, ints({0, 1, 2, 3, 0})).loss) == parameters + 1);
 }
 
 BOOST_AUTO_TEST_CASE(packed_sequences_and_buffers) {
@@ -293,6 +345,8 @@ BOOST_AUTO_TEST_CASE(initial_values_and_clipping) {
   BOOST_TEST(std::abs(nn::utils::get_total_norm({layer.W.grad()}) - norm) < 1e-6 * norm);
   BOOST_TEST(std::abs(nn::utils::clip_grad_norm_(layer, {.max_norm = 1}) - norm) < 1e-6 * norm);
   BOOST_TEST(std::abs(nn::utils::get_total_norm({layer.W.grad()}) - 1) < 1e-5);
+  const auto captured = [&] { nn::utils::get_total_norm({layer.W.grad()}); };
+  BOOST_CHECK_THROW(autograd::CapturedWork{captured}, catena::RuntimeError);
   nn::utils::clip_grads_with_norm_(layer.parameters(), 1, 2);
   BOOST_TEST(std::abs(nn::utils::get_total_norm({layer.W.grad()}) - 0.5) < 1e-5);
   layer.b->set_grad(autograd::full_like(layer.b->data(), INFINITY));

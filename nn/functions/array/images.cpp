@@ -37,6 +37,12 @@ Variable internal::pad_last(const Variable& x, const std::vector<catena::Integer
   const auto* const mode = std::ranges::find(modes, o.mode, &std::pair<std::string_view, std::string_view>::first);
   catena::check<catena::ValueError>(mode != std::end(modes), "pad", "the mode is \"", o.mode,
                                     "\"; the modes are \"constant\", \"reflect\", \"replicate\" and \"circular\"");
+  if (o.mode == "reflect")
+    for (std::int64_t k = 0; k < given; ++k) {
+      const std::int64_t width = widths[std::size_t(k)], length = x.shape(int(x.ndim() - 1 - k / 2));
+      catena::check<catena::ValueError>(width < length, "pad", "the width ", width,
+                                        " of the mode \"reflect\" is not less than the length of the axis, ", length);
+    }
   std::vector<std::pair<std::int64_t, std::int64_t>> sides(std::size_t(x.ndim()), {0, 0});
   for (std::int64_t k = 0; k < given; k += 2)
     sides[std::size_t(x.ndim() - 1 - k / 2)] = {widths[std::size_t(k)], widths[std::size_t(k + 1)]};
