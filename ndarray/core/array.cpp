@@ -212,15 +212,15 @@ Array Array::transpose() const {
 }
 
 Array Array::transpose(const Dims& axes) const {
-  return view_as(*this, catena::permuted_axes("transpose", header().shape, h_->strides, axes));
+  return view_as(*this, catena::permuted_axes("transpose", header().shape, header().strides, axes));
 }
 
 Array Array::swapaxes(int axis1, int axis2) const {
-  return view_as(*this, catena::swapped_axes("swapaxes", header().shape, h_->strides, axis1, axis2));
+  return view_as(*this, catena::swapped_axes("swapaxes", header().shape, header().strides, axis1, axis2));
 }
 
 Array Array::squeeze(const Axes& axes) const {
-  const catena::ViewSpec layout = catena::squeezed_axes("squeeze", header().shape, h_->strides, axes);
+  const catena::ViewSpec layout = catena::squeezed_axes("squeeze", header().shape, header().strides, axes);
   return layout.shape.size() == ndim() ? *this : view_as(*this, layout);
 }
 
