@@ -10,7 +10,10 @@
 #include <cstring>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 
 #include <catena/tests/support/cuda_device/cudnn_networks/convolution.h>
 #include <catena/tests/support/cuda_device/cudnn_networks/exports.h>
@@ -93,12 +96,11 @@ struct Names {
 constexpr Names kOperations[] = {
     {cudnn_operation_convolution_forward, Pass::forward, cudnn_attr_forward_convolution, cudnn_attr_forward_x,
      cudnn_attr_forward_w, cudnn_attr_forward_y, cudnn_attr_forward_alpha, cudnn_attr_forward_beta,
-     "cudnnBackendExecute(convolution_forward)"},
+     "convolution_forward"},
     {cudnn_operation_convolution_data, Pass::data, cudnn_attr_data_convolution, cudnn_attr_data_dx, cudnn_attr_data_w,
-     cudnn_attr_data_dy, cudnn_attr_data_alpha, cudnn_attr_data_beta, "cudnnBackendExecute(convolution_data)"},
+     cudnn_attr_data_dy, cudnn_attr_data_alpha, cudnn_attr_data_beta, "convolution_data"},
     {cudnn_operation_convolution_filter, Pass::filter, cudnn_attr_filter_convolution, cudnn_attr_filter_x,
-     cudnn_attr_filter_dw, cudnn_attr_filter_dy, cudnn_attr_filter_alpha, cudnn_attr_filter_beta,
-     "cudnnBackendExecute(convolution_filter)"},
+     cudnn_attr_filter_dw, cudnn_attr_filter_dy, cudnn_attr_filter_alpha, cudnn_attr_filter_beta, "convolution_filter"},
 };
 const Names* names_of(int operation) {
   for (const Names& n : kOperations)
@@ -290,7 +292,6 @@ std::shared_ptr<const Described> describe(const Node& graph) {
 // ---- engines ------------------------------------------------------------------------------------
 constexpr int kTensorCores = 0, kOthers = 1;
 
-bool is_16_bit(const Described& d) { return bytes_of(d.convolution.x.type) == 2; }
 bool is_channels_last(const Tensor& t) { return t.shape[1] == 1 || t.strides[1] == 1; }
 bool is_contiguous(const Tensor& t) {
   std::int64_t step = 1;
@@ -312,12 +313,30 @@ std::vector<int> notes_of(const Described& d, int engine) {
   if (d.convolution.pass == Pass::filter) return {cudnn_note_tensor_core, cudnn_note_nondeterministic};
   return {cudnn_note_tensor_core};
 }
+// The operands of 16 bits that the engine copies, as letters.
+std::string copied_by(const Described& d, int engine) {
+  std::string names;
+  if (engine != kTensorCores || bytes_of(d.convolution.x.type) != 2) return names;
+  const Convolution& c = d.convolution;
+  for (const auto& [name, t] : {std::pair{'x', &c.x}, {'w', &c.w}, {'y', &c.y}})
+    if (!is_channels_last(*t)) names += name;
+  return names;
+}
 std::int64_t workspace_of(const Described& d, int engine) {
+  const Convolution& c = d.convolution;
   std::int64_t bytes = kSmallWorkspace;
-  if (engine != kTensorCores || !is_16_bit(d)) return bytes;
-  for (const Tensor* t : {&d.convolution.x, &d.convolution.w, &d.convolution.y})
-    if (!is_channels_last(*t)) bytes += 2 * product(t->shape);
+  for (const char name : copied_by(d, engine))
+    bytes += 2 * product((name == 'x' ? c.x : name == 'w' ? c.w : c.y).shape);
   return bytes;
+}
+// The name of the work in the records of the device, such as "cudnnBackendExecute(convolution_data; copies w)".
+const char* name_of_work(const Described& d, int engine) {
+  static auto& mutex = *new std::mutex;
+  static auto& names = *new std::set<std::string>;
+  const std::string copied = copied_by(d, engine);
+  const std::lock_guard lock(mutex);
+  return names.insert("cudnnBackendExecute(" + std::string(d.work) + (copied.empty() ? "" : "; copies " + copied) + ")")
+      .first->c_str();
 }
 
 void finalise(Node& n) {
@@ -437,7 +456,7 @@ void execute(cudnn_handle h, const Node& plan, const Node& pack) {
     std::memset(workspace, 0x5a, bytes);
     convolve(c, at);
   };
-  require(cuda_device::submit_library_work(d.work, h->stream, work), "the stream accepts no work",
+  require(cuda_device::submit_library_work(name_of_work(d, plan.engine), h->stream, work), "the stream accepts no work",
           cudnn_execution_failed);
 }
 
