@@ -56,7 +56,7 @@ inline void check(api::cudnn_status status, const char* call) {
                                      ::nd::cuda::api::CudnnNames::field)
 
 // Holds a cuDNN handle of a device for the lifetime of this object.
-class Handle {
+class CATENA_EXPORT Handle {
  public:
   explicit Handle(int device);
   // Gets a handle for the device of `near`; calls with it are enqueued on the current stream of that device.

@@ -84,3 +84,11 @@ foreach(test IN LISTS ptx_tests)
   set_tests_properties(${test} PROPERTIES TIMEOUT 900)
   catena_count_ptx(${test})
 endforeach()
+
+# Entries integration/<name>.cudnn: with cuDNN's functions for networks.
+foreach(name cudnn cudnn_calls cudnn_layout software_cudnn use_cudnn)
+  if(TEST integration/${name})
+    catena_test_entry(integration/${name}.cudnn test_integration integration/${name}_test.cpp LABELS software_cuda ENVIRONMENT
+      CATENA_DEVICE=cuda "CATENA_CUDA_LIBRARIES=${software_cuda}_cudnn" "CATENA_CACHE_DIR=${software_cuda}/catena_cache")
+  endif()
+endforeach()

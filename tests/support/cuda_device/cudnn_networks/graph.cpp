@@ -5,7 +5,8 @@
 //      the gradient of the filter is not deterministic. Not for float64
 //   1  without them, deterministic
 //
-// There is no engine for float64 in channels-last memory.
+// There is no engine for float64 in channels-last memory. Plans are made for the device of a handle, or for one of
+// which the properties are given.
 #include <array>
 #include <cstring>
 #include <map>
@@ -82,6 +83,9 @@ constexpr Attribute kSettable[] = {
     {cudnn_engine_heuristic, cudnn_attr_heuristic_mode, cudnn_type_heuristic_mode},
     {cudnn_execution_plan, cudnn_attr_plan_handle, cudnn_type_handle},
     {cudnn_execution_plan, cudnn_attr_plan_engine_config, cudnn_type_descriptor},
+    {cudnn_engine_heuristic, cudnn_attr_heuristic_properties, cudnn_type_descriptor},
+    {cudnn_execution_plan, cudnn_attr_plan_properties, cudnn_type_descriptor},
+    {cudnn_device_properties, cudnn_attr_properties_json, cudnn_type_char},
     {cudnn_variant_pack, cudnn_attr_pack_ids, cudnn_type_int64},
     {cudnn_variant_pack, cudnn_attr_pack_pointers, cudnn_type_void_ptr},
     {cudnn_variant_pack, cudnn_attr_pack_workspace, cudnn_type_void_ptr},
@@ -350,19 +354,19 @@ void finalise(Node& n) {
            {cudnn_attr_operation_pointwise_x, cudnn_attr_operation_pointwise_b, cudnn_attr_operation_pointwise_y})
         n.node(name, cudnn_tensor);
       break;
-    case cudnn_operation_graph:
-      require(n.has(cudnn_attr_graph_handle), "no handle");
-      n.described = describe(n);
-      break;
+    case cudnn_device_properties: n.list<char>(cudnn_attr_properties_json); break;
+    case cudnn_operation_graph: n.described = describe(n); break;
     case cudnn_engine_heuristic: {
-      n.described = n.node(cudnn_attr_heuristic_graph, cudnn_operation_graph).described;
+      const Node& graph = n.node(cudnn_attr_heuristic_graph, cudnn_operation_graph);
+      if (!graph.has(cudnn_attr_graph_handle)) n.node(cudnn_attr_heuristic_properties, cudnn_device_properties);
+      n.described = graph.described;
       const int mode = n.one<int>(cudnn_attr_heuristic_mode);
       require(mode == cudnn_heuristic_a || mode == cudnn_heuristic_fallback, "an unknown mode");
       require(!engines_of(*n.described).empty(), "no engine supports the graph", cudnn_not_supported);
       break;
     }
     case cudnn_execution_plan: {
-      require(n.has(cudnn_attr_plan_handle), "no handle");
+      if (!n.has(cudnn_attr_plan_handle)) n.node(cudnn_attr_plan_properties, cudnn_device_properties);
       const Node& config = n.node(cudnn_attr_plan_engine_config, cudnn_engine_config);
       n.described = config.described;
       n.engine = config.engine;
@@ -431,7 +435,8 @@ void set(Node& n, int name, int type, std::int64_t count, const void* elements) 
 // ---- execution ----------------------------------------------------------------------------------
 void execute(cudnn_handle h, const Node& plan, const Node& pack) {
   require(h != nullptr && cuda_device::context_is_usable(), "no usable context", cudnn_execution_failed);
-  require(plan.type == cudnn_execution_plan && plan.final, "no finalised plan");
+  require(plan.type == cudnn_execution_plan && plan.final && plan.has(cudnn_attr_plan_handle),
+          "no finalised plan for a handle");
   require(pack.type == cudnn_variant_pack && pack.final, "no finalised variant pack");
   const auto ids = pack.list<std::int64_t>(cudnn_attr_pack_ids);
   const auto pointers = pack.list<void*>(cudnn_attr_pack_pointers);
@@ -481,7 +486,8 @@ cudnn_status cudnnBackendCreateDescriptor(int type, cudnn_descriptor* to) {
                              cudnn_operation_pointwise,
                              cudnn_operation_graph,
                              cudnn_variant_pack,
-                             cudnn_tensor};
+                             cudnn_tensor,
+                             cudnn_device_properties};
   return answer([&] {
     require(to != nullptr, "no place for the descriptor");
     require(std::find(known.begin(), known.end(), type) != known.end(), "a descriptor that is not known",
