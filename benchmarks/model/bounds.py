@@ -50,14 +50,14 @@ BOUNDS = [
     # Every block of 128 queries reads all keys and values. The keys and values that a warp loads are multiplied for 32 queries. Results are
     # scaled only where the largest score grows by much.
     Bound("attention/f16_1024", 15, 112, {"batch": 1, "heads": 2, "tokens": 512, "d": 64, "dtype": ord("e"), "sets": 1}, asked=2.6),
-    # Convolution, batch normalization, relu: the kernels beside cuDNN convert the filter, and read and write the images for relu. The images
-    # stay channels-last, so that no operand is copied but the filter.
+    # Convolution, batch normalization, relu: the kernels beside cuDNN convert the filter, and read and write the images for relu. Images and
+    # filters stay channels-last, so that no operand is copied.
     Bound("convolution/block_autocast", 14, 700, BLOCK, launches=(4,), bytes_per_element=block_bytes(2, 1),
-          library=("cudnnBackendExecute(convolution_forward; copies w)", "cudnnBatchNormalizationForwardTrainingEx")),
-    # The gradient of relu reads its result and gy; that of the filter is converted back.
+          library=("cudnnBackendExecute(convolution_forward)", "cudnnBatchNormalizationForwardTrainingEx")),
+    # The gradient of relu reads its result and gy. The gradient of the filter is C-ordered, and is converted back.
     Bound("convolution/block_autocast_backward", 14, 1700, BLOCK, launches=(9,), bytes_per_element=block_bytes(5, 2),
-          library=("cudnnBackendExecute(convolution_forward; copies w)", "cudnnBatchNormalizationForwardTrainingEx",
-                   "cudnnBatchNormalizationBackwardEx", "cudnnBackendExecute(convolution_data; copies w)",
+          library=("cudnnBackendExecute(convolution_forward)", "cudnnBatchNormalizationForwardTrainingEx",
+                   "cudnnBatchNormalizationBackwardEx", "cudnnBackendExecute(convolution_data)",
                    "cudnnBackendExecute(convolution_filter; copies w)")),
 ]
 
