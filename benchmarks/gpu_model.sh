@@ -7,6 +7,6 @@ set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 case " $* " in
   *" -h "* | *" --help "* | *" --build "*) ;;
-  *) bash "$root/cmake/build.sh" release software_cuda gpu_model_worker >&2 ;;
+  *) bash "$root/cmake/build.sh" release software_cudnn gpu_model_worker >&2 ;;
 esac
 exec python3 -B "$root/benchmarks/model/gpu_model.py" "$@"

@@ -293,18 +293,28 @@ Array NnExtension::fixed_batch_normalization(const Array& x, const Array& gamma,
 }
 
 // ---- images -------------------------------------------------------------------------------------
+namespace {
+
+// Returns the axes in the order of memory; nothing for C order, and where the elements are not dense.
+std::optional<Dims> memory_order(const Array& a) {
+  if (a.is_c_contiguous()) return {};
+  return catena::dense_order(a.shape(), a.strides(), catena::itemsize(a.dtype()));
+}
+
+}  // namespace
+
 Array internal::empty_in_order_of(const Array& a, Dtype dtype) {
-  const auto order = a.is_c_contiguous() ? std::optional<Dims>()
-                                         : catena::dense_order(a.shape(), a.strides(), catena::itemsize(a.dtype()));
+  const auto order = memory_order(a);
   if (!order) return a.backend().empty(a.shape(), dtype, a.device());
   return transpose(a.backend().empty(transpose(a, *order).shape(), dtype, a.device()), catena::inverse_axes(*order));
 }
 
 Array internal::astype_in_order(const Array& a, Dtype dtype) {
   if (a.dtype() == dtype) return a;
-  const Array out = empty_in_order_of(a, dtype);
-  assign(out, a);
-  return out;
+  const auto order = memory_order(a);
+  if (!order) return astype(a, dtype);
+  // In the order of memory, one loop reads and writes all elements.
+  return transpose(astype(transpose(a, *order), dtype), catena::inverse_axes(*order));
 }
 
 Array internal::empty_images(const Array& near, const Shape& shape, Dtype dtype, bool channels_last) {

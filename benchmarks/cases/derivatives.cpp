@@ -106,13 +106,16 @@ Parameters images_in_groups(Draw& draw) {
           {"size", size},
           {"sets", 1}};
 }
-// Convolution, batch normalization and ReLU with float32 parameters, of channels-last images in the dtype of the scope
-// of mixed precision. The compared result is the output: the sign of a 16-bit number near 0 decides whether it has a
-// gradient.
+autograd::Array channels_last(const nd::Array& a) {
+  return autograd::Array(nd::ascontiguousarray(a.transpose({0, 2, 3, 1})).transpose({0, 3, 1, 2}));
+}
+// Convolution, batch normalization and ReLU with float32 parameters, of images in the dtype of the scope of mixed
+// precision; images and filters are channels-last. The compared result is the output: the sign of a 16-bit number near
+// 0 decides whether it has a gradient.
 template <bool backward> Ready convolution_block(const Parameters& p) {
   const std::int64_t c = p.at("channels"), size = p.at("size");
-  const autograd::Array gy = input(p, {p.at("batch"), c, size, size}, 2000, -1);
-  const Variables parameters{Variable(autograd::Array(uniform({c, c, 3, 3}, 1000, -0.05, 0.05))),
+  const autograd::Array gy = channels_last(input(p, {p.at("batch"), c, size, size}, 2000, -1));
+  const Variables parameters{Variable(channels_last(uniform({c, c, 3, 3}, 1000, -0.05, 0.05))),
                              Variable(autograd::ones({c})), Variable(autograd::zeros({c}))};
   const auto block = [=, half = catena::dtype_from_char(char(p.at("dtype")))](const Variable& x) {
     const autograd::autocast scope(half);

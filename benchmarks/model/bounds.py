@@ -5,6 +5,13 @@ from dataclasses import dataclass, field
 N = 1 << 22  # elements: few enough that the entry is quick, and too many for a grid without loops
 LINE = {"n": N, "sets": 1}
 SQUARE = {"rows": 2048, "columns": 2048, "sets": 1}
+BLOCK = {"batch": 8, "channels": 64, "size": 28, "dtype": ord("e"), "sets": 1}
+
+
+def block_bytes(images, filters):
+    """Bytes per element (batch * channels * size) that the kernels beside cuDNN need: `images` reads and writes of 16-bit images, and
+    `filters` conversions of the filter between 32 and 16 bits."""
+    return images * 2 * BLOCK["size"] + filters * 6 * 9 * BLOCK["channels"] / (BLOCK["batch"] * BLOCK["size"])
 
 
 @dataclass(frozen=True)
@@ -20,6 +27,7 @@ class Bound:
     bytes_per_element: float = 0.0  # that the call needs; 0: the inputs that it has read, and its result
     spilled: int = 0                # bytes of a thread, at most
     waits: int = 0
+    library: tuple = ()             # works of libraries, in their order
 
 
 BOUNDS = [
@@ -42,6 +50,15 @@ BOUNDS = [
     # Every block of 128 queries reads all keys and values. The keys and values that a warp loads are multiplied for 32 queries. Results are
     # scaled only where the largest score grows by much.
     Bound("attention/f16_1024", 15, 112, {"batch": 1, "heads": 2, "tokens": 512, "d": 64, "dtype": ord("e"), "sets": 1}, asked=2.6),
+    # Convolution, batch normalization, relu: the kernels beside cuDNN convert the filter, and read and write the images for relu. Images and
+    # filters stay channels-last, so that no operand is copied.
+    Bound("convolution/block_autocast", 14, 700, BLOCK, launches=(4,), bytes_per_element=block_bytes(2, 1),
+          library=("cudnnBackendExecute(convolution_forward)", "cudnnBatchNormalizationForwardTrainingEx")),
+    # The gradient of relu reads its result and gy. The gradient of the filter is C-ordered, and is converted back.
+    Bound("convolution/block_autocast_backward", 14, 1700, BLOCK, launches=(9,), bytes_per_element=block_bytes(5, 2),
+          library=("cudnnBackendExecute(convolution_forward)", "cudnnBatchNormalizationForwardTrainingEx",
+                   "cudnnBatchNormalizationBackwardEx", "cudnnBackendExecute(convolution_data)",
+                   "cudnnBackendExecute(convolution_filter; copies w)")),
 ]
 
 
@@ -55,6 +72,8 @@ def problems_of(bound, call, elements):
 
     launches = len(call.kernels) + len(call.library)
     hold("the number of launches", launches, launches in bound.launches, " or ".join(map(str, bound.launches)))
+    if tuple(call.library) != bound.library:
+        problems.append(f"the works of libraries are {', '.join(call.library) or 'none'}, expected {', '.join(bound.library) or 'none'}")
     hold("the number of waits", call.waits, call.waits == bound.waits, f"{bound.waits}")
     hold("bytes moved / bytes needed", call.over_minimum, call.over_minimum <= bound.over_minimum, f"at most {bound.over_minimum}")
     hold("bytes asked for / bytes needed", call.asked_over_minimum, call.asked_over_minimum <= bound.asked, f"at most {bound.asked}")

@@ -8,6 +8,7 @@ import sys
 
 import bounds
 import cards
+import libraries
 import measured
 import predict
 import run
@@ -23,6 +24,7 @@ def arguments():
     parser.add_argument("--most", type=int, default=run.MOST, help="elements that are executed; larger cases are extrapolated by the grid")
     parser.add_argument("--times", type=int, default=1, metavar="N", help="predict for grids that are N times as large as those that run")
     parser.add_argument("--kernels", action="store_true", help="print a line for each kernel as well")
+    parser.add_argument("--peer", action="store_true", help="print PyTorch's works for the case as well, where they are known (libraries.py)")
     parser.add_argument("--json", metavar="FILE", help="write the counters there")
     parser.add_argument("--keep", metavar="FOLDER", help="keep counters there, and take those that are there already")
     parser.add_argument("--check", action="store_true", help="fail if a counter leaves its bounds (bounds.py)")
@@ -36,7 +38,9 @@ def predicted(args, case, parameters, names, most=None):
     smaller, factor = run.reduced(parameters, most or args.most)
     factor *= args.times
     profile = run.profile(args.build, case, smaller, kept=args.keep)
-    calls = {name: predict.predict(profile, cards.CARDS[name], parameters.get("sets", 1), factor) for name in names}
+    calls = {name: predict.predict(profile, cards.CARDS[name], parameters.get("sets", 1), factor,
+                                   library=lambda work, card=cards.CARDS[name]: libraries.time_of(case, parameters, work, card))
+             for name in names}
     return calls, factor, profile
 
 
@@ -47,9 +51,7 @@ HEAD = ["case", "launches", "waits", "copies", "MB moved", "/ minimum", "sectors
 def row(case, calls, factor, elements):
     call = next(iter(calls.values()))
     busiest = max(call.kernels, key=lambda k: k.time, default=None)
-    times = [f"{c.time * 1e6:.1f}" + (" + libraries" if c.library else "") for c in calls.values()]
-    if call.library:
-        times = [f"not predicted (own kernels {t.split()[0]})" for t in times]
+    times = [f"not predicted (own kernels {c.time * 1e6:.1f})" if c.unknown else f"{c.time * 1e6:.1f}" for c in calls.values()]
     return [case + (f" (1/{factor})" if factor > 1 else ""), f"{len(call.kernels) + len(call.library)}", f"{call.waits}", f"{call.copies}",
             f"{call.moved_bytes / 1e6:.1f}", f"{call.over_minimum:.2f}", f"{call.sector_efficiency:.2f}", f"{call.bytes_per_access:.1f}",
             f"{call.instructions / elements:.1f}", f"{busiest.warps:.0f}" if busiest else "", busiest.limit if busiest else "", *times]
@@ -63,7 +65,7 @@ def elements_of(parameters):
     return predict.product(n for name, n in parameters.items() if name not in run.NO_SIZES)
 
 
-def print_kernels(calls):
+def print_kernels(case, parameters, calls):
     for name, call in calls.items():
         for k in call.kernels:
             parts = ", ".join(f"{what} {t * 1e6:.1f}" for what, t in sorted(k.bounds.items(), key=lambda b: -b[1]) if t > 1e-7)
@@ -72,8 +74,18 @@ def print_kernels(calls):
                   f"{r.get('registers', '?')} registers, {r.get('spill_stores', '?')} bytes spilled, {k.warps:.0f} warps / SM, "
                   f"{k.launch['divergent_branches']:.0f} of {k.launch['branches']:.0f} branches diverge, "
                   f"{k.launch['shared_passes'] - k.launch['shared_least_passes']:.0f} conflicts of banks, us: {parts}")
-        for name_of_work in call.library:
-            print(f"  {name} {name_of_work}: a library's, not predicted")
+        for work in call.library:
+            time = libraries.time_of(case, parameters, work, cards.CARDS[name])
+            print(f"  {name} {work}: a library's, " + ("not predicted" if time is None else f"{time * 1e6:.1f} us"))
+
+
+def print_peer(case, parameters, names):
+    for name in names:
+        works = libraries.peer(case, parameters, cards.CARDS[name])
+        for what, time, source in works:
+            print(f"  {name} PyTorch: {what}, {time * 1e6:.1f} us ({source})")
+        print(f"  {name} PyTorch: all, {sum(time for _, time, _ in works) * 1e6:.1f} us; measured as a whole on h200: "
+              f"{libraries.PEER_MEASURED[case] * 1e6:.1f} us")
 
 
 def profile_cases(args):
@@ -93,7 +105,9 @@ def profile_cases(args):
         print(f"{case}: {rows[-1][-1]} us", file=sys.stderr)
         if args.kernels:
             print(case)
-            print_kernels(calls)
+            print_kernels(case, parameters, calls)
+        if args.peer and case in libraries.PEER_MEASURED:
+            print_peer(case, parameters, names)
     print(table(rows))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:
@@ -127,8 +141,8 @@ def calibrate(args):
             print(f"{m.label}: not run: {e}", file=sys.stderr)
             continue
         call = calls[m.card]
-        if call.library:
-            print(f"{m.label}: not predicted, it calls {call.library[0]}", file=sys.stderr)
+        if call.unknown:
+            print(f"{m.label}: not predicted, it calls {call.unknown[0]}", file=sys.stderr)
             continue
         error = call.time * 1e6 / m.us - 1
         limit = max(call.kernels, key=lambda k: k.time).limit if call.device >= call.host else "host"
@@ -136,7 +150,7 @@ def calibrate(args):
                      limit, f"{len(call.kernels)}", "no" if m.older else "yes"])
         print(" ".join(rows[-1]), file=sys.stderr)
         if args.kernels:
-            print_kernels(calls)
+            print_kernels(m.case, parameters, calls)
         pairs.append((m, call.time * 1e6, abs(error)))
     print(table(rows))
     for title, chosen in (("all", pairs), ("of the kernels that were measured", [p for p in pairs if not p[0].older]),

@@ -111,7 +111,8 @@ def bounds_of(launch, resources, card, in_cache):
 class Call:
     """What a call needs, and its predicted time."""
     kernels: list
-    library: list
+    library: list  # names of works of libraries
+    unknown: list  # those without a time
     waits: int
     copies: int
     least_bytes: float
@@ -140,9 +141,10 @@ class Call:
         return sum(max(k.resources["spill_stores"], k.resources["spill_loads"]) for k in self.kernels if k.resources)
 
 
-def predict(profile, card, sets=1, factor=1, least_bytes=None):
+def predict(profile, card, sets=1, factor=1, least_bytes=None, library=lambda work: None):
     """A call from the output of gpu_model_worker. `sets`: inputs in rotation; `factor`: how much larger the case is than what ran;
-    `least_bytes`: the bytes that the case must move, if they are not its inputs and its result."""
+    `least_bytes`: the bytes that the case must move, if they are not its inputs and its result; `library`: the time of a library's work by
+    its name, or None."""
     launches = [scaled(l, factor) for l in profile["launches"]]
     total = {name: sum(l[name] for l in launches) for name in SCALED}
     inputs, result = total["input_sectors"] * SECTOR, profile["result_bytes"] * factor
@@ -154,18 +156,19 @@ def predict(profile, card, sets=1, factor=1, least_bytes=None):
         kernel = Kernel(launch, profile["resources"].get(launch["kernel"]))
         kernel.bounds, kernel.warps, kernel.blocks = bounds_of(launch, kernel.resources, card, in_cache)
         kernels.append(kernel)
+    times = {work: library(work) for work in profile["library"]}
     copies = sum(n for name, n in profile["copies"].items() if name != "cuMemAlloc_v2")
     # The bytes of copies are not recorded: those on the device are taken for copies of the result.
     on_device = profile["copies"]["cuMemcpyDtoDAsync_v2"] * (cards.KERNEL_START + 2 * result / card.memory)
     asked, sectors = total["load_bytes"] + total["store_bytes"], total["load_sectors"] + total["store_sectors"]
     requests = total["load_requests"] + total["store_requests"]
     return Call(
-        kernels=kernels, library=profile["library"], waits=len(profile["waits"]), copies=copies,
+        kernels=kernels, library=profile["library"], unknown=[work for work, time in times.items() if time is None], waits=len(profile["waits"]), copies=copies,
         least_bytes=least_bytes or inputs + result,
         moved_bytes=(total["memory_reads"] + total["memory_writes"]) * SECTOR,
         asked_bytes=asked,
         sector_efficiency=asked / (sectors * SECTOR) if sectors else float("nan"),
         bytes_per_access=asked / requests / 32 if requests else float("nan"),
         instructions=sum(sum(l["instructions"].values()) for l in launches) * 32,
-        device=sum(k.time for k in kernels) + on_device + (copies - profile["copies"]["cuMemcpyDtoDAsync_v2"]) * cards.COPY,
+        device=sum(k.time for k in kernels) + sum(times[work] or 0.0 for work in profile["library"]) + on_device + (copies - profile["copies"]["cuMemcpyDtoDAsync_v2"]) * cards.COPY,
         host=(len(kernels) + len(profile["library"]) + copies) * cards.LAUNCH + len(profile["waits"]) * cards.WAIT)

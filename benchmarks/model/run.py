@@ -12,7 +12,7 @@ MOST = 1 << 24  # elements that run
 
 
 def environment(build):
-    device = os.path.join(build, "tests", "software_cuda_ptx")
+    device = os.path.join(build, "tests", "software_cuda_ptx_cudnn")
     env = {k: v for k, v in os.environ.items() if not k.startswith("CATENA_")}
     env.update(CATENA_DEVICE="cuda", CATENA_CUDA_LIBRARIES=device, CATENA_SOFTWARE_CUDA_PTX="1", CATENA_SOFTWARE_CUDA_PTX_ARCH="90",
                CATENA_SOFTWARE_CUDA_MULTIPROCESSORS="132", CATENA_CACHE_DIR=os.path.join(device, "model_cache"))

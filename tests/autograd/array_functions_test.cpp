@@ -545,6 +545,26 @@ BOOST_AUTO_TEST_CASE(casts_of_integers_and_bools) {
   BOOST_CHECK(cast(Variable(zeros({0}, Dtype::int8)), Dtype::float16).shape() == (Shape{0}));
 }
 
+// Elements that are dense in another order stay in it, as in NumPy's order 'K', in the gradient as well.
+BOOST_AUTO_TEST_CASE(casts_keep_the_order_of_memory) {
+  const Array plain = array<double>({1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, {2, 3, 2, 1});
+  const Array last = transpose(copy(transpose(plain, {0, 2, 3, 1})), {0, 3, 1, 2});
+  Variable x(last);
+  const Variable y = cast(x, Dtype::float32);
+  BOOST_TEST(y.data().strides() == (catena::Strides{24, 4, 12, 12}));
+  BOOST_TEST(to_vector<double>(y.data()) == to_vector<double>(plain), boost::test_tools::per_element());
+  Variable z = y * 2.0f;
+  z.set_grad(transpose(copy(transpose(astype(plain, Dtype::float32), {0, 2, 3, 1})), {0, 3, 1, 2}));
+  z.backward();
+  BOOST_TEST(x.grad().strides()[1] == 8);
+  std::vector<double> twice = to_vector<double>(plain);
+  for (double& v : twice) v *= 2;
+  BOOST_TEST(to_vector<double>(x.grad()) == twice, boost::test_tools::per_element());
+  // Every second element: not dense, so the result is in C order.
+  const Variable some = cast(Variable(slice(plain, 1, 0, 2)), Dtype::float32);
+  BOOST_TEST(some.data().is_c_contiguous());
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(ones({2, 3}));
   BOOST_CHECK_THROW(reshape(x, {4, 2}), catena::InvalidType);

@@ -106,7 +106,7 @@ BOOST_AUTO_TEST_CASE(graphs_are_accepted_by_the_library) {
 }
 
 BOOST_AUTO_TEST_CASE(networks_and_sequences_are_accepted_by_the_library) {
-  if (!have_cudnn()) return;
+  if (!have_cudnn() || !cudnn::library().has_rnn) return;
   namespace api = nd::cuda::api;
   const cudnn::Library& lib = cudnn::library();
   const auto network = CATENA_CUDNN_OWN(rnn);

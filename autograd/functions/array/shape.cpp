@@ -7,6 +7,7 @@
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/input_types.h>
+#include <catena/autograd/nn_extension/layout.h>
 #include <catena/kernels/base/view_layout.h>
 
 namespace autograd {
@@ -95,7 +96,8 @@ class Cast final : public FunctionNode {
     using namespace type_check;
     expect(in_types.size() == 1, in_types[0].dtype.kind() != 'c');
   }
-  Arrays forward(const Arrays& x) override { return {astype(x[0], dtype_)}; }
+  // Channels-last images and filters stay channels-last.
+  Arrays forward(const Arrays& x) override { return {internal::astype_in_order(x[0], dtype_)}; }
   // An input or a result that is not floating has no gradient.
   Variables backward(const Targets&, const Variables& gy) override {
     const bool differentiable = catena::is_floating(input_dtype(0)) && catena::is_floating(gy[0].dtype());

@@ -27,9 +27,12 @@ namespace autograd::internal::cudnn {
 
 namespace api = nd::cuda::api;
 
+// The functions of batch normalization and of recurrent networks, which cuDNN 9 marks as deprecated, may be missing:
+// null, all of a group together.
 struct Library : api::CudnnFunctions {
   std::string path;
   std::size_t version = 0;  // e.g. 91900
+  bool has_batch_norm = true, has_rnn = true;
 };
 // Throws a RuntimeError "cuDNN is unavailable: libcudnn.so.9 not found (tried: ...)", always with the same text.
 CATENA_EXPORT const Library& library();
@@ -53,7 +56,7 @@ inline void check(api::cudnn_status status, const char* call) {
                                      ::nd::cuda::api::CudnnNames::field)
 
 // Holds a cuDNN handle of a device for the lifetime of this object.
-class Handle {
+class CATENA_EXPORT Handle {
  public:
   explicit Handle(int device);
   // Gets a handle for the device of `near`; calls with it are enqueued on the current stream of that device.

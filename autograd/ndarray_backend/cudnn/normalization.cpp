@@ -30,6 +30,7 @@ std::int64_t most_images(bool spatial, bool training) {
 }
 
 Problem problem_of(const Array& x, const Dims& axes, bool training) {
+  if (!library().has_batch_norm) throw NotSupported{};
   Shape statistics = x.shape();
   for (const std::int64_t axis : axes) {
     if (axis < 0 || axis >= x.ndim()) throw NotSupported{};

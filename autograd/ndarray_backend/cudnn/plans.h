@@ -113,10 +113,11 @@ struct Binding {
   void* data;
 };
 // Returns the workspace of the plan, on the device of `near`. OutOfMemoryError if there is no memory for it.
-Array new_workspace(const Plan& plan, const Array& near);
+CATENA_EXPORT Array new_workspace(const Plan& plan, const Array& near);
 // Enqueues the plan on the current stream of the device of `near`. A graph that is being captured keeps a reference to
 // the plan, because the plan's engine may own code.
-void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& workspace, const Array& near);
+CATENA_EXPORT void execute(const PlanPtr& plan, std::span<const Binding> bindings, const Array& workspace,
+                           const Array& near);
 
 // Returns the limit in bytes for the workspace of one call: the limit of the thread's configuration, or else of the
 // process, or else the default of the device.

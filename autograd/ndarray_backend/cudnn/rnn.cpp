@@ -183,6 +183,7 @@ Array weights_of(const Network& net, const RnnOperands& o, const RnnSpec& spec) 
 bool is_own(const RnnResult& result) { return result.saved.size() == 1 || result.saved.size() == 2; }
 
 RnnResult rnn(const RnnOperands& o, const RnnSpec& spec) {
+  if (!library().has_rnn) throw NotSupported{};
   check_sizes(o);
   const Network net(o, spec);
   const Array weights = weights_of(net, o, spec), x = packed(o.x), hx = packed(o.hx),

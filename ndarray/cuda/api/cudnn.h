@@ -206,19 +206,18 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
   CATENA_CUDNN_UTILITY_VALUES(X)          \
   CATENA_CUDNN_UTILITY_CALLS(X)
 
-// The functions that the networks call.
-#define CATENA_CUDNN_FUNCTIONS(X)                                                                                      \
-  CATENA_CUDNN_TEXT_FUNCTIONS(X)                                                                                       \
-  CATENA_CUDNN_COMMON_VALUES(X)                                                                                        \
-  CATENA_CUDNN_COMMON_CALLS(X)                                                                                         \
-  X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                        \
-  X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                                 \
-  X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                                    \
-  X(cudnnBackendSetAttribute, set_attribute,                                                                           \
-    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))                      \
-  X(cudnnBackendGetAttribute, get_attribute,                                                                           \
-    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements))        \
-  X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))    \
+// The functions that the networks call: the graph interface, which computes convolutions,
+#define CATENA_CUDNN_GRAPH_FUNCTIONS(X)                                                                         \
+  X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                 \
+  X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                          \
+  X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                             \
+  X(cudnnBackendSetAttribute, set_attribute,                                                                    \
+    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))               \
+  X(cudnnBackendGetAttribute, get_attribute,                                                                    \
+    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements)) \
+  X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))
+// batch normalization,
+#define CATENA_CUDNN_BATCH_NORM_FUNCTIONS(X)                                                                           \
   X(cudnnBatchNormalizationForwardTraining, batch_norm_training,                                                       \
     cudnn_status(cudnn_handle, int mode, const void* alpha, const void* beta, cudnn_tensor_descriptor x_desc,          \
                  const void* x, cudnn_tensor_descriptor y_desc, void* y, cudnn_tensor_descriptor statistics,           \
@@ -260,7 +259,9 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
                  const void* dy, cudnn_tensor_descriptor dz_desc, void* dz, cudnn_tensor_descriptor dx_desc, void* dx, \
                  cudnn_tensor_descriptor statistics, const void* scale, const void* bias, void* dscale, void* dbias,   \
                  double eps, const void* mean, const void* inv_std, cudnn_activation_descriptor, void* workspace,      \
-                 std::size_t workspace_bytes, void* reserve, std::size_t reserve_bytes))                               \
+                 std::size_t workspace_bytes, void* reserve, std::size_t reserve_bytes))
+// and recurrent networks.
+#define CATENA_CUDNN_RNN_FUNCTIONS(X)                                                                                  \
   X(cudnnCreateRNNDataDescriptor, create_rnn_data, cudnn_status(cudnn_rnn_data_descriptor*))                           \
   X(cudnnDestroyRNNDataDescriptor, destroy_rnn_data, cudnn_status(cudnn_rnn_data_descriptor))                          \
   X(cudnnSetRNNDataDescriptor, set_rnn_data,                                                                           \
@@ -293,5 +294,12 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
                  cudnn_rnn_data_descriptor x_desc, const void* x, cudnn_tensor_descriptor h_desc, const void* hx,      \
                  cudnn_rnn_data_descriptor y_desc, const void* y, std::size_t weight_bytes, void* dweights,            \
                  std::size_t workspace_bytes, void* workspace, std::size_t reserve_bytes, void* reserve))
+#define CATENA_CUDNN_FUNCTIONS(X)      \
+  CATENA_CUDNN_TEXT_FUNCTIONS(X)       \
+  CATENA_CUDNN_COMMON_VALUES(X)        \
+  CATENA_CUDNN_COMMON_CALLS(X)         \
+  CATENA_CUDNN_GRAPH_FUNCTIONS(X)      \
+  CATENA_CUDNN_BATCH_NORM_FUNCTIONS(X) \
+  CATENA_CUDNN_RNN_FUNCTIONS(X)
 
 }  // namespace nd::cuda::api

@@ -1,8 +1,7 @@
-// cuDNN of the software device, limited to the calls of nd::cuda::cudnn: descriptors, which are checked as by cuDNN
-// 9.19, and activations, computed by their formulas in double precision. It has no functions for networks, so the
-// framework finds no cuDNN here.
+// cuDNN of the software device: handles and descriptors, which are checked as by cuDNN 9.19. With the activations of
+// cudnn_activations.cpp these are all calls of nd::cuda::cudnn. The functions for networks are in a library of their
+// own (folder cudnn_networks), so the framework finds no cuDNN where only this one is.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -10,53 +9,11 @@
 #include <vector>
 
 #include <catena/kernels/base/export.h>
-#include <catena/kernels/bfloat16.h>
-#include <catena/kernels/float16.h>
 #include <catena/ndarray/cuda/api/cudnn.h>
-#include <catena/tests/support/cuda_device/library_work.h>
+#include <catena/tests/support/cuda_device/cudnn.h>
 #include <catena/tests/support/cuda_device/record.h>
 
-using namespace nd::cuda::api;
-
-// The library's opaque types.
-struct cudnnContext {
-  CUstream_st* stream = nullptr;
-};
-struct cudnnTensorStruct {
-  int type = cudnn_float;
-  std::vector<int> shape, strides;
-};
-struct cudnnFilterStruct {
-  int type = cudnn_float, format = cudnn_nchw;
-  std::vector<int> shape;
-};
-struct cudnnConvolutionStruct {
-  std::vector<int> pad, stride, dilation;
-  int mode = 0, compute_type = 0;
-};
-struct cudnnPoolingStruct {
-  int mode = 0, nan = 0;
-  std::vector<int> window, pad, stride;
-};
-struct cudnnActivationStruct {
-  int mode = 0, nan = 0;
-  double coef = 0;
-};
-struct cudnnDropoutStruct {
-  float dropout = 0;
-  void* states = nullptr;
-  unsigned long long seed = 0;
-};
-struct cudnnRNNStruct {
-  int algorithm, cell, bias, direction, input, type, compute_type, math_type;
-  std::int32_t inputs, units, projected, layers;
-  cudnn_dropout_descriptor dropout;
-  std::uint32_t flags;
-};
-struct cudnnSpatialTransformerStruct {
-  int sampler = 0, type = 0;
-  std::vector<int> shape;
-};
+using namespace cuda_device::software_cudnn;
 
 namespace cuda_device::exports {
 #define CATENA_TYPE(symbol, field, ...) using symbol##_type = __VA_ARGS__;
@@ -71,22 +28,10 @@ CATENA_CUDNN_UTILITY_FUNCTIONS(CATENA_DECLARE)
 
 namespace {
 
-constexpr int kExecutionFailed = cudnn_execution_failed;  // for the macro CATENA_LIBRARY_CALL
 constexpr int kMostAxes = 8, kMostSpatialAxes = 6;
 constexpr std::size_t kStateBytes = 1000;
 
 thread_local std::string last_words;
-
-cudnn_status refuse(cudnn_status status, const char* words = "") {
-  last_words = words;
-  return status;
-}
-// The prologue of an entry point, and a condition on its arguments, whose text is the error.
-#define CUDNN_CALL(symbol) \
-  last_words.clear();      \
-  CATENA_LIBRARY_CALL(symbol)
-#define REQUIRE(condition) \
-  if (!(condition)) return refuse(cudnn_bad_param, "not " #condition)
 
 bool all(const int* values, int n, int least) {
   return std::all_of(values, values + n, [least](int v) { return v >= least; });
@@ -95,10 +40,6 @@ std::vector<int> list(const int* values, int n) { return {values, values + n}; }
 void copy_out(const std::vector<int>& values, int capacity, int* to) {
   std::copy_n(values.begin(), std::min(values.size(), static_cast<std::size_t>(std::max(capacity, 0))), to);
 }
-bool is_type(int type) {
-  return type == cudnn_float || type == cudnn_double || type == cudnn_half || type == cudnn_bfloat16;
-}
-
 template <class T> cudnn_status create_one(T** to) {
   *to = new T{};
   return cudnn_success;
@@ -108,94 +49,12 @@ template <class T> cudnn_status destroy_one(T* made) {
   return cudnn_success;
 }
 
-// ---- activations --------------------------------------------------------------------------------
-double activate(const cudnnActivationStruct& a, double x) {
-  switch (a.mode) {
-    case cudnn_sigmoid: return 1 / (1 + std::exp(-x));
-    case cudnn_relu: return x > 0 ? x : 0;
-    case cudnn_tanh: return std::tanh(x);
-    default: return x > a.coef ? a.coef : x > 0 ? x : 0;
-  }
-}
-double derivative(const cudnnActivationStruct& a, double x, double y) {
-  switch (a.mode) {
-    case cudnn_sigmoid: return y * (1 - y);
-    case cudnn_relu: return x > 0;
-    case cudnn_tanh: return 1 - y * y;
-    default: return x > 0 && x < a.coef;
-  }
-}
-
-std::size_t bytes_of(int type) { return type == cudnn_double ? 8 : type == cudnn_float ? 4 : 2; }
-std::size_t extent(const cudnnTensorStruct& t) {
-  std::size_t last = 0;
-  for (std::size_t axis = 0; axis < t.shape.size(); ++axis)
-    last += static_cast<std::size_t>(t.shape[axis] - 1) * static_cast<std::size_t>(t.strides[axis]);
-  return (last + 1) * bytes_of(t.type);
-}
-
-// Element `position` of the tensor in the order of its axes.
-template <class T, class Address> T& element(const cudnnTensorStruct& t, Address* data, std::size_t position) {
-  std::size_t offset = 0;
-  for (std::size_t axis = t.shape.size(); axis-- > 0;) {
-    const auto length = static_cast<std::size_t>(t.shape[axis]);
-    offset += position % length * static_cast<std::size_t>(t.strides[axis]);
-    position /= length;
-  }
-  return static_cast<T*>(data)[offset];
-}
-std::size_t count_of(const cudnnTensorStruct& t) {
-  std::size_t n = 1;
-  for (const int length : t.shape) n *= static_cast<std::size_t>(length);
-  return n;
-}
-
-template <class F> void with_type(int type, F&& f) {
-  switch (type) {
-    case cudnn_double: return f(double());
-    case cudnn_half: return f(catena::float16(0.f));
-    case cudnn_bfloat16: return f(catena::bfloat16(0.f));
-    default: return f(float());
-  }
-}
-double scale(int type, const void* p) {
-  return type == cudnn_double ? *static_cast<const double*>(p) : static_cast<double>(*static_cast<const float*>(p));
-}
-
-// A tensor of a call with its memory.
-struct Operand {
-  cudnnTensorStruct desc;
-  const void* data;
-  bool fits(const Operand& o) const { return desc.type == o.desc.type && desc.shape == o.desc.shape; }
-};
-
-// Computes to = alpha * value(i) + beta * to, where `value` reads the operands as numbers.
-template <class Value>
-cudnn_status submit(cudnn_handle h, const char* name, const void* alpha, const void* beta, std::vector<Operand> from,
-                    const cudnnTensorStruct& to_desc, void* to, Value value) {
-  if (h == nullptr || !cuda_device::context_is_usable()) return refuse(cudnn_execution_failed);
-  const Operand target{to_desc, to};
-  for (const Operand& o : from) {
-    if (!o.fits(target)) return refuse(cudnn_bad_param, "tensors of several types or shapes");
-    if (!cuda_device::is_device_memory(o.data, extent(o.desc))) return refuse(cudnn_bad_param, "no device memory");
-  }
-  if (!cuda_device::is_device_memory(to, extent(to_desc))) return refuse(cudnn_bad_param, "no device memory");
-  const double a = scale(to_desc.type, alpha), b = scale(to_desc.type, beta);
-  const auto work = [=] {
-    with_type(to_desc.type, [&]<class T>(T) {
-      for (std::size_t i = 0; i < count_of(to_desc); ++i) {
-        const auto at = [&](std::size_t k) {
-          return static_cast<double>(element<const T>(from[k].desc, from[k].data, i));
-        };
-        T& result = element<T>(to_desc, to, i);
-        result = T(a * value(at) + (b == 0 ? 0 : b * static_cast<double>(result)));
-      }
-    });
-  };
-  return cuda_device::submit_library_work(name, h->stream, work) ? cudnn_success : refuse(cudnn_execution_failed);
-}
-
 }  // namespace
+
+cudnn_status cuda_device::software_cudnn::refuse(cudnn_status status, const char* words) {
+  last_words = words;
+  return status;
+}
 
 // ---- version, texts, handles --------------------------------------------------------------------
 std::size_t cudnnGetVersion() {
@@ -451,23 +310,4 @@ cudnn_status cudnnSetSpatialTransformerNdDescriptor(cudnn_spatial_transformer_de
   REQUIRE(is_type(type));
   *d = {sampler, type, list(shape, rank)};
   return cudnn_success;
-}
-
-// ---- activations --------------------------------------------------------------------------------
-cudnn_status cudnnActivationForward(cudnn_handle h, cudnn_activation_descriptor d, const void* alpha,
-                                    cudnn_tensor_descriptor x_desc, const void* x, const void* beta,
-                                    cudnn_tensor_descriptor y_desc, void* y) {
-  CUDNN_CALL(cudnnActivationForward);
-  REQUIRE(d != nullptr && x_desc != nullptr && y_desc != nullptr);
-  return submit(h, "cudnnActivationForward", alpha, beta, {{*x_desc, x}}, *y_desc, y,
-                [a = *d](const auto& at) { return activate(a, at(0)); });
-}
-cudnn_status cudnnActivationBackward(cudnn_handle h, cudnn_activation_descriptor d, const void* alpha,
-                                     cudnn_tensor_descriptor y_desc, const void* y, cudnn_tensor_descriptor dy_desc,
-                                     const void* dy, cudnn_tensor_descriptor x_desc, const void* x, const void* beta,
-                                     cudnn_tensor_descriptor dx_desc, void* dx) {
-  CUDNN_CALL(cudnnActivationBackward);
-  REQUIRE(d != nullptr && x_desc != nullptr && y_desc != nullptr && dy_desc != nullptr && dx_desc != nullptr);
-  return submit(h, "cudnnActivationBackward", alpha, beta, {{*y_desc, y}, {*dy_desc, dy}, {*x_desc, x}}, *dx_desc, dx,
-                [a = *d](const auto& at) { return at(1) * derivative(a, at(2), at(0)); });
 }

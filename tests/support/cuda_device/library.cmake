@@ -16,21 +16,42 @@ target_link_options(software_cuda PRIVATE -Wl,-Bsymbolic)
 if(NOT CATENA_SANITIZE)
   target_link_options(software_cuda PRIVATE -Wl,--no-undefined)
 endif()
-foreach(name libcuda.so.1 libnvrtc.so.13 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12 libnvjpeg.so.13 libcudnn.so.9 libnccl.so.2)
-  add_custom_command(TARGET software_cuda POST_BUILD
-    COMMAND ${CMAKE_COMMAND} -E create_symlink "$<TARGET_FILE_NAME:software_cuda>" "${software_cuda}/${name}" VERBATIM)
-endforeach()
+# The functions of cuDNN for networks, which are not in the library of the device: the framework uses its own kernels unless a program is
+# given the folder of a device that has them.
+file(GLOB software_cudnn_sources CONFIGURE_DEPENDS "${cuda_device}/cudnn_networks/*.cpp")
+add_library(software_cudnn SHARED ${software_cudnn_sources})
+target_include_directories(software_cudnn PRIVATE "${CATENA_INCLUDE_DIR}")
+target_link_libraries(software_cudnn PRIVATE software_cuda catena::kernels)
+set_target_properties(software_cudnn PROPERTIES
+  CXX_VISIBILITY_PRESET hidden
+  LIBRARY_OUTPUT_DIRECTORY "${software_cuda}")
 
+# software_cuda_folder(<target> <folder> [<library>...]): the names of the libraries, each a link to the software device, beside those given.
+set(software_cuda_names libcuda.so.1 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12
+  libnvjpeg.so.13 libnccl.so.2)
+function(software_cuda_folder target folder)
+  file(MAKE_DIRECTORY "${folder}")
+  foreach(name IN LISTS software_cuda_names ARGN)
+    add_custom_command(TARGET ${target} POST_BUILD
+      COMMAND ${CMAKE_COMMAND} -E create_symlink "${software_cuda}/$<TARGET_FILE_NAME:software_cuda>" "${folder}/${name}" VERBATIM)
+  endforeach()
+endfunction()
+software_cuda_folder(software_cuda "${software_cuda}" libnvrtc.so.13 libcudnn.so.9)
 # The same device with NVRTC of the toolkit, whose PTX it executes: CATENA_CUDA_LIBRARIES=${software_cuda_ptx}. Without a toolkit the folder
 # has no NVRTC, and the tests that need it say so.
-file(MAKE_DIRECTORY "${software_cuda_ptx}")
-foreach(name libcuda.so.1 libcublasLt.so.13 libcublas.so.13 libcurand.so.10 libcusolver.so.12 libcufft.so.12 libcusparse.so.12 libnvjpeg.so.13 libcudnn.so.9 libnccl.so.2)
-  add_custom_command(TARGET software_cuda POST_BUILD
-    COMMAND ${CMAKE_COMMAND} -E create_symlink "${software_cuda}/$<TARGET_FILE_NAME:software_cuda>" "${software_cuda_ptx}/${name}" VERBATIM)
+software_cuda_folder(software_cuda "${software_cuda_ptx}" libcudnn.so.9)
+# Both with cuDNN's functions for networks
+software_cuda_folder(software_cudnn "${software_cuda}_cudnn" libnvrtc.so.13)
+software_cuda_folder(software_cudnn "${software_cuda_ptx}_cudnn")
+foreach(folder "${software_cuda}_cudnn" "${software_cuda_ptx}_cudnn")
+  add_custom_command(TARGET software_cudnn POST_BUILD
+    COMMAND ${CMAKE_COMMAND} -E create_symlink "${software_cuda}/$<TARGET_FILE_NAME:software_cudnn>" "${folder}/libcudnn.so.9" VERBATIM)
 endforeach()
 foreach(file IN LISTS nvrtc_files)
   get_filename_component(name "${file}" NAME)
-  file(CREATE_LINK "${file}" "${software_cuda_ptx}/${name}" SYMBOLIC)
+  foreach(folder "${software_cuda_ptx}" "${software_cuda_ptx}_cudnn")
+    file(CREATE_LINK "${file}" "${folder}/${name}" SYMBOLIC)
+  endforeach()
 endforeach()
 
 # software_cuda_tests(<name>...): cuda/<name> runs on the software device. Its reports name the lines of the program.
@@ -62,4 +83,12 @@ foreach(test IN LISTS ptx_tests)
   set_property(TEST ${test} APPEND PROPERTY ENVIRONMENT ${ptx_environment} CATENA_DEVICE=cuda)
   set_tests_properties(${test} PROPERTIES TIMEOUT 900)
   catena_count_ptx(${test})
+endforeach()
+
+# Entries integration/<name>.cudnn: with cuDNN's functions for networks.
+foreach(name cudnn cudnn_calls cudnn_layout software_cudnn use_cudnn)
+  if(TEST integration/${name})
+    catena_test_entry(integration/${name}.cudnn test_integration integration/${name}_test.cpp LABELS software_cuda ENVIRONMENT
+      CATENA_DEVICE=cuda "CATENA_CUDA_LIBRARIES=${software_cuda}_cudnn" "CATENA_CACHE_DIR=${software_cuda}/catena_cache")
+  endif()
 endforeach()
