@@ -13,14 +13,14 @@ using Numbers = std::vector<double>;
 namespace {
 
 // Example i is (i, 10 i).
-struct Tens : Dataset {
+struct Tens : DatasetMixin {
   std::int64_t n;
   explicit Tens(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
   Example get_example(std::int64_t i) const override { return {i, 10 * i}; }
 };
 // Example i has i + 1 ones.
-struct Ragged : Dataset {
+struct Ragged : DatasetMixin {
   std::int64_t size() const override { return 3; }
   Example get_example(std::int64_t i) const override { return Example(autograd::ones({i + 1}, Dtype::float32)); }
 };

@@ -18,7 +18,7 @@ namespace {
 const auto each = boost::test_tools::per_element();
 
 // Examples one by one, no get_batch.
-struct Squares : Dataset {
+struct Squares : DatasetMixin {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(maps_of_datasets) {
                    DictDataset({{"x", Squares(3)}, {"label", ints({7})}});
                  }),
                  "label has 1 examples, x has 3"));
-  BOOST_CHECK_THROW(DictDataset(HeldMap<const Dataset>{}), catena::ValueError);
+  BOOST_CHECK_THROW(DictDataset(HeldMap<const DatasetMixin>{}), catena::ValueError);
   const TupleDataset pairs(ints({1}), ints({2}));
   BOOST_TEST(has(message_of<catena::TypeError>([&] {
                    DictDataset({{"pair", pairs}, {"t", ints({1})}})[0];
@@ -175,7 +175,8 @@ BOOST_AUTO_TEST_CASE(datasets_one_after_the_other) {
 BOOST_AUTO_TEST_CASE(batches_taken_apart) {
   const TupleDataset arrays({floats({1, 2, 3}, {3}), ints({4, 5, 6})});
   const TransformDataset single(arrays, [](Example e) { return e; });
-  for (const Dataset* dataset : {static_cast<const Dataset*>(&arrays), static_cast<const Dataset*>(&single)}) {
+  for (const DatasetMixin* dataset :
+       {static_cast<const DatasetMixin*>(&arrays), static_cast<const DatasetMixin*>(&single)}) {
     SerialIterator it(*dataset, 3, {.shuffle = false});
     const auto [x, t] = concat_examples(*it.next());
     static_assert(std::is_same_v<std::remove_cv_t<decltype(x)>, Array>);

@@ -39,7 +39,7 @@ bool is_plausible(double count, double n, double probability) {
   return std::abs(count - n * probability) <= 5 * std::sqrt(n * probability * (1 - probability)) + 1e-9;
 }
 
-struct Counting : Dataset {
+struct Counting : DatasetMixin {
   std::int64_t n;
   explicit Counting(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }

@@ -21,7 +21,7 @@ struct VisionOptions {
 };
 
 // The base of data sets that are in memory, with a transform.
-class CATENA_EXPORT VisionDataset : public Dataset {
+class CATENA_EXPORT VisionDataset : public DatasetMixin {
  public:
   std::int64_t size() const override { return data_->size(); }
   Example get_example(std::int64_t i) const override;
@@ -89,7 +89,7 @@ struct FakeDataOptions {
   std::uint64_t random_offset = 0;  // of the seeds of the images
 };
 // Random uint8 images and labels (int64): equal options give equal examples. ValueError for lengths below 1.
-class CATENA_EXPORT FakeData : public Dataset {
+class CATENA_EXPORT FakeData : public DatasetMixin {
  public:
   explicit FakeData(FakeDataOptions options = {});
   std::int64_t size() const override { return options_.size; }

@@ -30,7 +30,7 @@ using ConcatDataset = ConcatenatedDataset;
 using StackDataset = TupleDataset;
 
 // The examples of a dataset at these indices, which may repeat. IndexError for one that is out of range.
-class CATENA_EXPORT Subset : public Dataset {
+class CATENA_EXPORT Subset : public DatasetMixin {
  public:
   Subset(AnyDataset dataset, std::vector<std::int64_t> indices);
   std::int64_t size() const override { return std::int64_t(indices_.size()); }
