@@ -82,7 +82,7 @@ void layer_normalization(CallView& c) {
   const Dtype given = c.input_dtype(0), computed = catena::compute_dtype(given);
   const Dtype of_parameters = c.input_dtype(1);
   const std::int64_t first = c.rank() - c.rank(1);
-  if (outside == 0 && of_parameters == given) {
+  if (outside == 0 && of_parameters == given && b.opset() >= 17) {
     return c.set(b.node("LayerNormalization", c.inputs(), {attribute("axis", first), attribute("epsilon", inside)}));
   }
   Integers axes(std::size_t(c.rank(1)));
