@@ -100,6 +100,11 @@ struct CATENA_EXPORT Example {
   requires(std::is_convertible_v<const A&, ExampleValue>&& std::is_convertible_v<const B&, ExampleValue>)
       Example(const std::pair<A, B>& p)
       : Example({ExampleValue(p.first), ExampleValue(p.second)}) {}
+  // A list of components: Example(x, 3).
+  template <class A, class B, class... C>
+  requires(std::is_convertible_v<const A&, ExampleValue>&& std::is_convertible_v<const B&, ExampleValue> &&
+           (... && std::is_convertible_v<const C&, ExampleValue>)) Example(const A& a, const B& b, const C&... more)
+      : Example({ExampleValue(a), ExampleValue(b), ExampleValue(more)...}) {}
   // The components of lists of values in other types: std::array{a, b}, and a struct of up to four members.
   template <class T, std::size_t N>
   Example(const std::array<T, N>& a) requires std::is_convertible_v<const T&, ExampleValue>

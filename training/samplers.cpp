@@ -198,6 +198,10 @@ std::int64_t SubsetRandomSampler::length(std::int64_t dataset_size) const {
   return std::int64_t(indices_.size());
 }
 
+catena::Shared<const OrderSampler> HeldFrom<const OrderSampler>::in_order(std::vector<std::int64_t> indices) {
+  return internal::make_held(SubsetRandomSampler(std::move(indices), {.shuffle = false}));
+}
+
 Order SubsetRandomSampler::order(const OrderContext& context) const {
   if (!options_.shuffle) return indices_;
   Order order = permutation(std::int64_t(indices_.size()), context.generator);

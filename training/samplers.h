@@ -26,6 +26,12 @@ template <class D>
 concept HasSize = requires(const D& d) {
   { d.size() } -> std::convertible_to<std::int64_t>;
 };
+// A Variable. (autograd/variable.h is not included here.)
+template <class W>
+concept HasArrayOfWeights = requires(const W& w) {
+  { w.data() } -> std::convertible_to<autograd::Array>;
+  w.creator();
+};
 }  // namespace internal
 
 // The beginning of a sweep.
@@ -72,6 +78,11 @@ template <> struct HeldFrom<const OrderSampler> {
     { f(c) } -> std::convertible_to<std::vector<std::int64_t>>;
   }
   static catena::Shared<const OrderSampler> make(const F& f) { return internal::make_held(FunctionSampler(f)); }
+  // A list of indices, in its order: SubsetRandomSampler without `shuffle`.
+  template <std::integral I> static catena::Shared<const OrderSampler> make(const std::vector<I>& indices) {
+    return in_order({indices.begin(), indices.end()});
+  }
+  CATENA_EXPORT static catena::Shared<const OrderSampler> in_order(std::vector<std::int64_t> indices);
 };
 
 // The argument type of iterators for a sampler: an lvalue is borrowed, a temporary is owned, a pointer is shared.
@@ -128,6 +139,15 @@ class CATENA_EXPORT WeightedRandomSampler : public OrderSampler {
   // The weights as an array of any real dtype and one axis, else ValueError.
   WeightedRandomSampler(const autograd::Array& weights, Options options);
   explicit WeightedRandomSampler(const autograd::Array& weights) : WeightedRandomSampler(weights, Options{}) {}
+  template <internal::HasArrayOfWeights W>
+  WeightedRandomSampler(const W& weights, std::int64_t num_samples, bool replacement = true)
+      : WeightedRandomSampler(autograd::Array(weights.data()), Options{num_samples, replacement}) {}
+  template <internal::HasArrayOfWeights W, std::same_as<Options> O = Options>
+  WeightedRandomSampler(const W& weights, std::int64_t num_samples, const O& options)
+      : WeightedRandomSampler(autograd::Array(weights.data()), with_number(options, num_samples)) {}
+  template <std::same_as<autograd::Array> A, std::same_as<Options> O = Options>
+  WeightedRandomSampler(const A& weights, std::int64_t num_samples, const O& options = {})
+      : WeightedRandomSampler(weights, with_number(options, num_samples)) {}
   WeightedRandomSampler(std::vector<double> weights, std::int64_t num_samples, bool replacement = true)
       : WeightedRandomSampler(std::move(weights), Options{num_samples, replacement}) {}
   // WeightedRandomSampler(weights, 100, {.replacement = false}). ValueError for num_samples in both places.
@@ -238,7 +258,13 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
 // Batches of the indices of a sampler: the option batch_sampler of DataLoader, in place of batch_size, shuffle, sampler
 // and drop_last. ValueError for a batch size below 1.
 //   training::BatchSampler batches(training::RandomSampler(dataset), 32, false);
+struct BatchSamplerOptions {
+  std::int64_t batch_size = 1;
+  bool drop_last = false;
+};
 struct CATENA_EXPORT BatchSampler {
+  template <std::same_as<BatchSamplerOptions> O = BatchSamplerOptions>
+  BatchSampler(AnyOrderSampler order, const O& o) : BatchSampler(std::move(order), o.batch_size, o.drop_last) {}
   BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last = false);
   AnyOrderSampler sampler;
   std::int64_t batch_size;
