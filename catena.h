@@ -41,6 +41,7 @@
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/tensor.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
+#include <catena/autograd/ndarray_backend/torch_cuda.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
@@ -64,6 +65,9 @@ namespace amp {
 using autograd::autocast;
 using training::GradScaler;
 }  // namespace amp
+namespace cuda::amp {
+using training::GradScaler;
+}  // namespace cuda::amp
 namespace indexing {
 using autograd::Ellipsis, autograd::Slice;
 #ifndef None  // a macro of X11

@@ -52,6 +52,16 @@ CATENA_EXPORT void clip_grad_value(const Link& link, double clip_value);
 CATENA_EXPORT void clip_grad_value(const Variables& params, double clip_value);
 
 namespace utils {
+// A norm: a double that is also read like PyTorch's tensor, norm.item<float>().
+class TotalNorm {
+ public:
+  TotalNorm(double value) noexcept : value_(value) {}
+  operator double() const noexcept { return value_; }
+  template <class T = double> T item() const noexcept { return static_cast<T>(value_); }
+
+ private:
+  double value_;
+};
 // The options of clip_grad_norm_ with the limit among them: clip_grad_norm_(model.parameters(), {.max_norm = 0.5}).
 struct ClipGradNormOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
@@ -61,14 +71,14 @@ struct ClipGradNormOptions {
   std::optional<bool> foreach = {};
 };
 // PyTorch's name of clip_grad_norm, of a link or a list of parameters.
-template <class P> double clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
+template <class P> TotalNorm clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
   return clip_grad_norm(of, max_norm, options);
 }
 template <class P>
-double clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
+TotalNorm clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
   return clip_grad_norm(of, max_norm, {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
 }
-template <class P> double clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
+template <class P> TotalNorm clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
   return clip_grad_norm_(of, o.max_norm, o.norm_type, o.error_if_nonfinite);
 }
 struct ClipGradValueOptions {
@@ -83,9 +93,9 @@ template <class P> void clip_grad_value_(const P& of, const ClipGradValueOptions
 }
 // Returns the common norm of the tensors themselves, such as gradients; 0 for none. ValueError for a norm_type that is
 // not positive, and with error_if_nonfinite for a norm that is not finite.
-CATENA_EXPORT double get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
+CATENA_EXPORT TotalNorm get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
 template <std::same_as<std::vector<Array>> A>
-double get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {
+TotalNorm get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {
   return get_total_norm(Variables(tensors.begin(), tensors.end()), norm_type, error_if_nonfinite);
 }
 // Scales the gradients as clip_grad_norm_ does for a common norm that is known.
