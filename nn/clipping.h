@@ -52,16 +52,6 @@ CATENA_EXPORT void clip_grad_value(const Link& link, double clip_value);
 CATENA_EXPORT void clip_grad_value(const Variables& params, double clip_value);
 
 namespace utils {
-// A norm: a double that is also read like PyTorch's tensor, norm.item<float>().
-class TotalNorm {
- public:
-  TotalNorm(double value) noexcept : value_(value) {}
-  operator double() const noexcept { return value_; }
-  template <class T = double> T item() const noexcept { return static_cast<T>(value_); }
-
- private:
-  double value_;
-};
 // The options of clip_grad_norm_ with the limit among them: clip_grad_norm_(model.parameters(), {.max_norm = 0.5}).
 struct ClipGradNormOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
@@ -69,6 +59,16 @@ struct ClipGradNormOptions {
   double norm_type = 2;
   bool error_if_nonfinite = false;
   std::optional<bool> foreach = {};
+};
+// A norm, as a number that also has the member of a tensor that reads it.
+class TotalNorm {
+ public:
+  TotalNorm(double norm) noexcept : norm_(norm) {}
+  operator double() const noexcept { return norm_; }
+  template <class E = double> E item() const noexcept { return static_cast<E>(norm_); }
+
+ private:
+  double norm_;
 };
 // PyTorch's name of clip_grad_norm, of a link or a list of parameters.
 template <class P> TotalNorm clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
