@@ -134,6 +134,12 @@ BOOST_AUTO_TEST_CASE(options_by_their_names_there) {
   BOOST_TEST(tf::functional::to_tensor(autograd::full({2, 3, 1}, 255.0, Dtype::uint8)).shape() == (Shape{1, 2, 3}));
   const Example batch({autograd::zeros({2, 1, 4, 4}), ints({0, 2})});
   BOOST_TEST(tf::MixUp({.num_classes = 3})(batch)[1].shape() == (Shape{2, 3}));
+  autograd::seed(3);
+  const auto [mixed, parts] = tf::MixUp({.num_classes = 3})(batch[0], batch[1]);
+  autograd::seed(3);
+  const Example same = tf::MixUp({.num_classes = 3})(batch);
+  BOOST_TEST(of(mixed) == of(same[0]), each);
+  BOOST_TEST(of(parts) == of(same[1]), each);
 }
 
 BOOST_AUTO_TEST_CASE(sizes_by_name) {
