@@ -363,7 +363,10 @@ BOOST_AUTO_TEST_CASE(older_opsets) {
     return nn::onnx::export_model(f, x, {.dynamic_batch = true, .opset_version = opset});
   };
   nn::LayerNormalization norm(4);
-  const auto f = [&](const Variable& x) { return reshape(nn::hard_swish(norm(x)), {x.shape(0) * 2, 2}); };
+  const auto f = [&](const Variable& x) {
+    const Variable sums = autograd::broadcast_to(autograd::sum(x, 1, {.keepdims = true}), x.shape());
+    return reshape(nn::hard_swish(norm(x)) + sums, {x.shape(0) * 2, 2});
+  };
   const struct {
     std::int64_t opset, format;
     bool has_hard_swish, has_norm;
@@ -377,6 +380,7 @@ BOOST_AUTO_TEST_CASE(older_opsets) {
       const std::set<std::string> ops(all.begin(), all.end());
       BOOST_TEST(ops.count("HardSwish") == std::size_t(c.has_hard_swish));
       BOOST_TEST(ops.count("LayerNormalization") == std::size_t(c.has_norm));
+      BOOST_TEST(ops.count("Shape") == 1u);
       for (const Node& n : m.graph->node)
         if (n.op_type == "Shape") BOOST_TEST((n.find("start") != nullptr) == (c.opset >= 15));
       nn::onnx::ImportedModel again{m};
@@ -397,9 +401,6 @@ BOOST_AUTO_TEST_CASE(older_opsets) {
   BOOST_TEST(has(message(sum, half, 15), "the operators of opset 15 do not take bfloat16; {.opset_version = 16}"));
   BOOST_TEST(exported(sum, narrow, 14).opset_version() == 14);
   BOOST_TEST(exported(sum, half, 16).opset_version() == 16);
-  const auto integers = [](const Variable& x) { return nn::relu(x); };
-  const Variable whole(autograd::astype(floats({1, 2}, {1, 2}), Dtype::int64));
-  BOOST_TEST(has(message(integers, whole, 13), "do not take int64"));
   const auto transformed = [](const Variable& x) {
     const auto [re, im] = autograd::rfft(x);
     return re + im;
