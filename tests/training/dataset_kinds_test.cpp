@@ -133,6 +133,9 @@ BOOST_AUTO_TEST_CASE(classes_in_the_form_of_pytorch) {
   const OfTuples constant;
   BOOST_TEST(SubDataset(constant, 1, 4).size() == 3);
   BOOST_TEST((OfMaps().get_example(2).at("label").shape() == Shape{}));
+  const Example of_variable = Variable(autograd::full({2}, 3, Dtype::float32));
+  BOOST_TEST(of_variable.values.size() == 1u);
+  BOOST_TEST(autograd::to_vector<double>(of_variable[0])[1] == 3);
 }
 
 BOOST_AUTO_TEST_CASE(indices_in_lists_and_arrays) {
