@@ -74,7 +74,12 @@ using autograd::Ellipsis, autograd::Slice;
 using autograd::None;
 #endif
 }  // namespace indexing
+using nn::checkpoint_sequential;
 using nn::load, nn::save;
+namespace utils::checkpoint {
+using autograd::checkpoint;
+using nn::checkpoint_sequential;
+}  // namespace utils::checkpoint
 }  // namespace autograd
 
 namespace autograd::internal {

@@ -2,6 +2,7 @@
 
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
 #include <catena/ndarray/memory/memory_pool.h>
 
@@ -21,6 +22,9 @@ void set_float32_matmul_precision(std::string_view precision) {
   internal::set_allows_tf32(precision != "highest");
 }
 std::string get_float32_matmul_precision() { return internal::allows_tf32() ? "high" : "highest"; }
+
+void set_num_threads(int n) { catena::set_max_threads(n); }
+int get_num_threads() { return catena::max_threads(); }
 
 namespace internal {
 bool uses_cudnn() { return cudnn_modes().uses_cudnn(); }

@@ -30,6 +30,10 @@ CATENA_EXPORT bool are_deterministic_algorithms_enabled();
 CATENA_EXPORT void set_float32_matmul_precision(std::string_view precision);
 CATENA_EXPORT std::string get_float32_matmul_precision();
 
+// The number of threads that compute on the CPU: catena::set_max_threads.
+CATENA_EXPORT void set_num_threads(int n);
+CATENA_EXPORT int get_num_threads();
+
 namespace cuda {
 
 inline bool is_available() noexcept { return available(); }

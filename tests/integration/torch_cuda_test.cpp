@@ -6,6 +6,7 @@
 
 #include <catena/autograd/config.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
+#include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/nn/clipping.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -75,6 +76,12 @@ BOOST_AUTO_TEST_CASE(settings) {
   BOOST_TEST((autograd::config().use_cudnn == autograd::UseCudnn::kAuto));
   backends::cudnn::benchmark = true;
   BOOST_TEST(backends::cudnn::benchmark);
+  const int threads = autograd::get_num_threads();
+  BOOST_TEST(threads == catena::max_threads());
+  autograd::set_num_threads(1);
+  BOOST_TEST(catena::max_threads() == 1);
+  autograd::set_num_threads(threads);
+  BOOST_TEST(autograd::get_num_threads() == threads);
   const bool before = backends::cuda::matmul::allow_tf32;
   autograd::set_float32_matmul_precision("high");
   BOOST_TEST(bool(backends::cuda::matmul::allow_tf32));
