@@ -41,6 +41,7 @@
 #include <catena/autograd/ndarray_backend/ndarray_backend.h>
 #include <catena/autograd/ndarray_backend/tensor.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
+#include <catena/autograd/ndarray_backend/torch_cuda.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
@@ -64,13 +65,21 @@ namespace amp {
 using autograd::autocast;
 using training::GradScaler;
 }  // namespace amp
+namespace cuda::amp {
+using training::GradScaler;
+}  // namespace cuda::amp
 namespace indexing {
 using autograd::Ellipsis, autograd::Slice;
 #ifndef None  // a macro of X11
 using autograd::None;
 #endif
 }  // namespace indexing
+using nn::checkpoint_sequential;
 using nn::load, nn::save;
+namespace utils::checkpoint {
+using autograd::checkpoint;
+using nn::checkpoint_sequential;
+}  // namespace utils::checkpoint
 }  // namespace autograd
 
 namespace autograd::internal {

@@ -10,6 +10,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <string_view>
 
 #include <catena/autograd/transformed.h>
@@ -69,6 +70,15 @@ template <class F> auto checkpoint(F&& f, const ForgetOptions& options = {}) {
 template <class F, std::convertible_to<Variable>... X>
 auto checkpoint(F&& f, const X&... xs) requires(sizeof...(X) > 0) {
   return checkpoint(std::forward<F>(f), ForgetOptions{})(xs...);
+}
+
+// PyTorch's options, without effect: a part may always be differentiated, and it draws the same random numbers again.
+struct ReentrantOptions {
+  std::optional<bool> use_reentrant = {}, preserve_rng_state = {};
+};
+template <class F, std::convertible_to<Variable> X, std::same_as<ReentrantOptions> O = ReentrantOptions>
+auto checkpoint(F&& f, const X& x, const O&) {
+  return checkpoint(std::forward<F>(f), ForgetOptions{})(x);
 }
 
 }  // namespace autograd

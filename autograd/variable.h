@@ -210,6 +210,9 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   template <std::same_as<int> I> Extremes min(I axis, bool keepdims = false) const;
   Extremes max(const ExtremumOptions& options) const;
   Extremes min(const ExtremumOptions& options) const;
+  // max(1, {.keepdim = true})
+  template <std::integral I, std::same_as<ExtremumOptions> O = ExtremumOptions> Extremes max(I dim, O o) const;
+  template <std::integral I, std::same_as<ExtremumOptions> O = ExtremumOptions> Extremes min(I dim, O o) const;
   // The norm of the elements as a vector, or of the vectors along axes, in PyTorch's sense: x.norm(),
   // x.norm(2, {.dim = 1}). The orders are those of vectors of norm() in functions/linalg.h, "fro" is 2; ValueError for
   // other texts.
@@ -263,9 +266,16 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmax(const O& o) const {
     return position_by(o, true);
   }
+  // argmax(1, {.keepdim = true})
+  template <std::integral I, std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmax(I dim, O o) const {
+    return o.dim = int(dim), position_by(o, true);
+  }
   Variable argmin(std::optional<int> axis = {}) const;
   template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmin(const O& o) const {
     return position_by(o, false);
+  }
+  template <std::integral I, std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmin(I dim, O o) const {
+    return o.dim = int(dim), position_by(o, false);
   }
   Variable cumsum(std::optional<int> axis = {}) const;
   template <std::same_as<AxisOption> O = AxisOption> Variable cumsum(const O& o) const { return cumsum(o.value()); }
@@ -277,6 +287,8 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   Variable argsort(const SortOptions& o) const { return argsort(o.value(), o.descending); }
   Sorted topk(std::int64_t k, int axis = -1, bool largest = true) const;
   Sorted topk(std::int64_t k, const TopKOptions& options) const;
+  // With PyTorch's last argument; the results are sorted with either value.
+  Sorted topk(std::int64_t k, int axis, bool largest, bool sorted) const;
   // softmax, log_softmax and relu are defined in <catena/nn/functions/activation.h>, which their callers include.
   template <class... A> Variable softmax(const A&... axis) const { return softmax_member(*this, axis...); }
   template <std::same_as<AxisOption> O = AxisOption> Variable softmax(const O& o) const {
@@ -427,6 +439,15 @@ class CATENA_EXPORT Extremes : public Variable {
   std::optional<int> axis_;
   bool keepdims_, greatest_;
 };
+inline Sorted Variable::topk(std::int64_t k, int axis, bool largest, bool /*sorted*/) const {
+  return topk(k, axis, largest);
+}
+template <std::integral I, std::same_as<ExtremumOptions> O> Extremes Variable::max(I dim, O o) const {
+  return o.dim = int(dim), max(o);
+}
+template <std::integral I, std::same_as<ExtremumOptions> O> Extremes Variable::min(I dim, O o) const {
+  return o.dim = int(dim), min(o);
+}
 template <std::same_as<int> I> Extremes Variable::max(I axis, bool keepdims) const {
   return {*this, axis, keepdims, true};
 }

@@ -1,6 +1,7 @@
 // Sequences that keep some of their intermediate values and compute the others again in backward.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <utility>
 
@@ -36,5 +37,9 @@ struct CheckpointOptions {
 // ValueError for an empty sequence, and unless 1 <= segments <= links.size().
 CATENA_EXPORT Variable checkpoint_sequential(const Sequential& links, const Variable& x,
                                              const CheckpointOptions& options = {});
+// PyTorch's arguments in their order: checkpoint_sequential(net, 4, x).
+template <std::integral I> Variable checkpoint_sequential(const Sequential& links, I segments, const Variable& x) {
+  return checkpoint_sequential(links, x, CheckpointOptions{.segments = int(segments)});
+}
 
 }  // namespace nn

@@ -136,7 +136,7 @@ void clip_grad_value(const Variables& params, double clip_value) {
 }
 void clip_grad_value(const Link& link, double clip_value) { clip_grad_value(link.params(), clip_value); }
 
-double utils::get_total_norm(const Variables& tensors, double norm_type, bool error_if_nonfinite) {
+utils::TotalNorm utils::get_total_norm(const Variables& tensors, double norm_type, bool error_if_nonfinite) {
   constexpr const char* kOp = "get_total_norm";
   check<ValueError>(norm_type > 0, kOp, "norm_type is ", norm_type, "; it must be positive");
   std::vector<Array> arrays;

@@ -60,15 +60,25 @@ struct ClipGradNormOptions {
   bool error_if_nonfinite = false;
   std::optional<bool> foreach = {};
 };
+// A norm, as a number that also has the member of a tensor that reads it.
+class TotalNorm {
+ public:
+  TotalNorm(double norm) noexcept : norm_(norm) {}
+  operator double() const noexcept { return norm_; }
+  template <class E = double> E item() const noexcept { return static_cast<E>(norm_); }
+
+ private:
+  double norm_;
+};
 // PyTorch's name of clip_grad_norm, of a link or a list of parameters.
-template <class P> double clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
+template <class P> TotalNorm clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
   return clip_grad_norm(of, max_norm, options);
 }
 template <class P>
-double clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
+TotalNorm clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
   return clip_grad_norm(of, max_norm, {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
 }
-template <class P> double clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
+template <class P> TotalNorm clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
   return clip_grad_norm_(of, o.max_norm, o.norm_type, o.error_if_nonfinite);
 }
 struct ClipGradValueOptions {
@@ -83,9 +93,9 @@ template <class P> void clip_grad_value_(const P& of, const ClipGradValueOptions
 }
 // Returns the common norm of the tensors themselves, such as gradients; 0 for none. ValueError for a norm_type that is
 // not positive, and with error_if_nonfinite for a norm that is not finite; RuntimeError in captured work.
-CATENA_EXPORT double get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
+CATENA_EXPORT TotalNorm get_total_norm(const Variables& tensors, double norm_type = 2, bool error_if_nonfinite = false);
 template <std::same_as<std::vector<Array>> A>
-double get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {
+TotalNorm get_total_norm(const A& tensors, double norm_type = 2, bool error_if_nonfinite = false) {
   return get_total_norm(Variables(tensors.begin(), tensors.end()), norm_type, error_if_nonfinite);
 }
 // Scales the gradients as clip_grad_norm_ does for a common norm that is known.

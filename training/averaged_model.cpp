@@ -1,5 +1,9 @@
 #include <catena/training/averaged_model.h>
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include <catena/nn/links/batch_normalization.h>
 
 namespace training::internal {
@@ -46,6 +50,48 @@ void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& m
     results.emplace_back(to[k].data(), average.data());
   }
   for (const auto& [parameter, average] : results) autograd::assign(parameter, average);
+}
+
+namespace {
+
+// The persistents of a model, in the order of its members.
+class Buffers final : public nn::MemberVisitor {
+ public:
+  explicit Buffers(nn::Link& model) {
+    for (nn::Link* const link : model.links()) link->visit_members(*this);
+  }
+  void persistent(std::string_view, nn::Persistent& p) override { arrays.push_back(&p); }
+  void persistent(std::string_view, bool& v) override { flags.push_back(&v); }
+  void persistent(std::string_view, std::int64_t& v) override { integers.push_back(&v); }
+  void persistent(std::string_view, double& v) override { numbers.push_back(&v); }
+  void persistent(std::string_view, std::string& v) override { texts.push_back(&v); }
+  std::vector<nn::Persistent*> arrays;
+  std::vector<bool*> flags;
+  std::vector<std::int64_t*> integers;
+  std::vector<double*> numbers;
+  std::vector<std::string*> texts;
+};
+
+template <class T> void copy_values(const std::vector<T*>& from, const std::vector<T*>& to) {
+  for (std::size_t k = 0; k < from.size(); ++k) *to[k] = *from[k];
+}
+
+}  // namespace
+
+void average_buffers(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n) {
+  const autograd::using_config mode({.enable_backprop = false});
+  const Buffers to(averages), from(model);
+  copy_values(from.flags, to.flags);
+  copy_values(from.integers, to.integers);
+  copy_values(from.numbers, to.numbers);
+  copy_values(from.texts, to.texts);
+  for (std::size_t k = 0; k < from.arrays.size(); ++k) {
+    const autograd::Array now = from.arrays[k]->array(), before = to.arrays[k]->array();
+    if (!now || !before || now.shape() != before.shape()) *to.arrays[k] = *from.arrays[k];
+    else if (function && n > 0 && catena::is_floating(now.dtype()))
+      autograd::assign(before, function(autograd::Variable(before), autograd::Variable(now), n).data());
+    else autograd::assign(before, now);
+  }
 }
 
 }  // namespace training::internal

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <catena/autograd/config.h>
+#include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/function.h>
 #include <catena/nn/link.h>
@@ -26,6 +27,9 @@ using AverageFunction =
 // Sets the parameters of `averages` to the function's results, at the first update (n = 0) to those of the model.
 // ValueError for a result of another shape, which changes nothing.
 CATENA_EXPORT void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n);
+// Sets the persistents of `averages` to those of the model, its floating arrays, with `function`, to the results of it.
+CATENA_EXPORT void average_buffers(const AverageFunction& function, nn::Link& averages, nn::Link& model,
+                                   std::int64_t n);
 }  // namespace internal
 
 struct AveragedModelOptions {
@@ -33,6 +37,7 @@ struct AveragedModelOptions {
   // }}.
   internal::AverageFunction avg_fn = {};
   WeightAverageOptions multi_avg_fn = {.equal = true};
+  bool use_buffers = false;  // the floating persistents, such as running statistics, are averaged like the parameters
 };
 
 // A model of its own, `module`, whose parameters are averages of those of another model, which is trained:
@@ -41,9 +46,9 @@ struct AveragedModelOptions {
 //   for (...) { optimizer.step(); ema.update_parameters(model); }
 //   autograd::Variable y = ema(x);
 //
-// Without options all updates count equally. The first update copies the weights. Other arrays, such as the statistics
-// of BatchNormalization, keep the values from the constructor. The trained model must outlive the AveragedModel.
-// WeightAverage keeps the averages alone, and is an extension of a Trainer.
+// Without options all updates count equally. The first update copies the weights. Persistents, such as the statistics
+// of BatchNormalization, become those of the trained model at each update, or, with use_buffers, averages. The trained
+// model must outlive the AveragedModel. WeightAverage keeps the averages alone, and is an extension of a Trainer.
 template <class Model> class AveragedModel {
  public:
   explicit AveragedModel(Model& model, WeightAverageOptions options = {.equal = true})
@@ -52,6 +57,7 @@ template <class Model> class AveragedModel {
   template <std::same_as<AveragedModelOptions> O = AveragedModelOptions>
   AveragedModel(Model& model, const O& options) : AveragedModel(model, options.multi_avg_fn) {
     avg_fn_ = options.avg_fn;
+    use_buffers_ = options.use_buffers;
   }
 
   // ValueError for another model than that of the constructor.
@@ -60,8 +66,13 @@ template <class Model> class AveragedModel {
                                       "update_parameters got another model than the constructor");
     if (avg_fn_) {
       internal::average_by(avg_fn_, module, *model_, n_);
+      internal::average_buffers(use_buffers_ ? avg_fn_ : internal::AverageFunction(), module, *model_, n_);
       ++n_;
     } else {
+      const double part = average_.part();
+      internal::AverageFunction of_buffers;
+      if (use_buffers_) of_buffers = [part](const auto& a, const auto& p, std::int64_t) { return a + (p - a) * part; };
+      internal::average_buffers(of_buffers, module, *model_, average_.n());
       average_.update();
       average_.copy_to(module);
     }
@@ -81,6 +92,7 @@ template <class Model> class AveragedModel {
   WeightAverage average_;
   internal::AverageFunction avg_fn_;
   std::int64_t n_ = 0;  // of updates by avg_fn_
+  bool use_buffers_ = false;
 };
 
 namespace internal {

@@ -29,39 +29,40 @@ void Example::check_number(std::size_t n) const {
   check<ValueError>(values.size() == n, "Example", "there are ", values.size(), " components, not ", n);
 }
 
-Dataset::~Dataset() = default;
-std::optional<Example> Dataset::get_batch(std::span<const std::int64_t>) const { return {}; }
+DatasetMixin::~DatasetMixin() = default;
+std::optional<Example> DatasetMixin::get_batch(std::span<const std::int64_t>) const { return {}; }
 
-Example Dataset::at(std::int64_t i) const {
+Example DatasetMixin::at(std::int64_t i) const {
   const std::int64_t n = size();
   check<IndexError>(i >= -n && i < n, "Dataset", "the index ", i, " is out of range for ", n, " examples");
   return get_example(i < 0 ? i + n : i);
 }
 
-Examples Dataset::operator[](const std::vector<std::int64_t>& indices) const {
+Examples DatasetMixin::operator[](const std::vector<std::int64_t>& indices) const {
   Examples result;
   for (const std::int64_t i : indices) result.push_back(at(i));
   return result;
 }
 
-Examples Dataset::operator[](std::initializer_list<catena::Integer> indices) const {
+Examples DatasetMixin::operator[](std::initializer_list<catena::Integer> indices) const {
   return (*this)[std::vector<std::int64_t>(indices.begin(), indices.end())];
 }
 
-Examples Dataset::operator[](const Array& indices) const {
+Examples DatasetMixin::operator[](const Array& indices) const {
   check<TypeError>(bool(indices) && indices.ndim() == 1 && catena::is_integer(indices.dtype()), "Dataset",
                    "an index array needs one dimension and integers");
   return (*this)[autograd::to_vector<std::int64_t>(indices)];
 }
 
-Examples Dataset::slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop, std::int64_t step) const {
+Examples DatasetMixin::slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                             std::int64_t step) const {
   const catena::SliceRange range = catena::resolve_slice("Dataset.slice", catena::Slice(start, stop, step), size());
   Examples result;
   for (std::int64_t i = 0; i < range.length; ++i) result.push_back(get_example(range.start + i * range.step));
   return result;
 }
 
-DatasetPtr HeldFrom<const Dataset>::make(const Array& a) { return catena::Shared<ArrayDataset>::make(a); }
+DatasetPtr HeldFrom<const DatasetMixin>::make(const Array& a) { return catena::Shared<ArrayDataset>::make(a); }
 
 ArrayDataset::ArrayDataset(Array array) : array_(std::move(array)) {
   check<TypeError>(bool(array_), "ArrayDataset", "the array is null");
@@ -137,7 +138,7 @@ std::optional<Example> TupleDataset::get_batch(std::span<const std::int64_t> ind
   return batch;
 }
 
-DictDataset::DictDataset(HeldMap<const Dataset> datasets) : datasets_(std::move(datasets)) {
+DictDataset::DictDataset(HeldMap<const DatasetMixin> datasets) : datasets_(std::move(datasets)) {
   check<ValueError>(!datasets_.empty(), "DictDataset", "there are no components");
   const auto& [first, of_first] = datasets_[0];
   for (const auto& [key, dataset] : datasets_)

@@ -63,6 +63,16 @@ namespace internal {
 template <class T> struct AreValues : std::false_type {};
 template <class... T>
 struct AreValues<std::tuple<T...>> : std::bool_constant<(... && std::is_convertible_v<const T&, ExampleValue>)> {};
+using NamedValueList = std::vector<std::pair<std::string, ExampleValue>>;
+// A std::map or a std::unordered_map.
+template <class M>
+concept NamedValues = std::is_convertible_v<const typename M::key_type&, std::string> &&
+    std::is_convertible_v<const typename M::mapped_type&, ExampleValue>;
+template <class M> NamedValueList list_of(const M& map) {
+  NamedValueList list;
+  for (const auto& [name, value] : map) list.emplace_back(name, ExampleValue(value));
+  return list;
+}
 // A struct of arrays and numbers.
 template <class T>
 concept StructExample = HasFields<T> && AreValues<decltype(tuple_of_fields(std::declval<const T&>()))>::value;
@@ -77,6 +87,7 @@ struct CATENA_EXPORT Example {
 
   Example() = default;
   Example(Array a) : values{std::move(a)} {}
+  template <internal::HasArray V> Example(const V& variable) : values{variable.data()} {}
   Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
   // Make an example of a number, and of a tuple of arrays and numbers: Example({x, 3}).
   template <class T> Example(T number) requires std::is_arithmetic_v<T> : values{ExampleValue(number).array()} {}
@@ -90,10 +101,17 @@ struct CATENA_EXPORT Example {
   requires(std::is_convertible_v<const A&, ExampleValue>&& std::is_convertible_v<const B&, ExampleValue>)
       Example(const std::pair<A, B>& p)
       : Example({ExampleValue(p.first), ExampleValue(p.second)}) {}
+  // A list of components: Example(x, 3).
+  template <class A, class B, class... C>
+  requires(std::is_convertible_v<const A&, ExampleValue>&& std::is_convertible_v<const B&, ExampleValue> &&
+           (... && std::is_convertible_v<const C&, ExampleValue>)) Example(const A& a, const B& b, const C&... more)
+      : Example({ExampleValue(a), ExampleValue(b), ExampleValue(more)...}) {}
   // The components of lists of values in other types: std::array{a, b}, and a struct of up to four members.
   template <class T, std::size_t N>
   Example(const std::array<T, N>& a) requires std::is_convertible_v<const T&, ExampleValue>
       : values(std::apply([](auto&... v) { return Example({v...}); }, a).values) {}
+  // A map of the standard library from names.
+  template <internal::NamedValues M> Example(const M& map) : Example(internal::list_of(map)) {}
   template <internal::StructExample T> Example(const T& fields) : Example(internal::tuple_of_fields(fields)) {}
   Array operator[](std::string_view name) const;  // of a map; the KeyError lists the names
   // A component by its position, from the end if it is negative. IndexError if there is none.
@@ -117,15 +135,16 @@ CATENA_EXPORT const Array& component_of_two(const Example& e, std::size_t i);
 }
 template <std::size_t I> Array get(const Example& e) { return internal::component_of_two(e, I); }
 
-// The parameter type of iterators, evaluators and the functions below for a dataset: an object of a class derived from
-// Dataset, or an array, whose examples are its elements along the first axis.
+// The interface of data sets. The parameters of iterators, evaluators and the functions below (AnyDataset) take an
+// object of a class derived from it, of a class derived from Dataset (below), or an array, whose examples are its
+// elements along the first axis.
 //
 // Thread safety: if a loading iterator uses the dataset, get_example must be callable from several threads.
-class CATENA_EXPORT Dataset {
+class CATENA_EXPORT DatasetMixin {
  public:
-  virtual ~Dataset();
+  virtual ~DatasetMixin();
   // A class overrides both. Compilers show these lines where it does not.
-  virtual std::int64_t size() const = 0;  // std::int64_t size() const override; get_example(i), not operator[]
+  virtual std::int64_t size() const = 0;  // other types and names: derive from training::Dataset, without override
   virtual Example get_example(std::int64_t i) const = 0;  // 0 <= i < size()
   // Returns the stacked examples of a batch, for datasets with a faster way than loading one by one; empty if not
   // supported.
@@ -148,42 +167,64 @@ class CATENA_EXPORT Dataset {
  private:
   Example at(std::int64_t i) const;
 };
-// Chainer's name.
-using DatasetMixin = Dataset;
+
+// The base of a data set in PyTorch's form. It has no virtual functions, so that a class writes, without `override`,
+// size() or len() of any integer type, and operator[](i), get(i), get_item(i) or get_example(i) of any integer: a
+// tuple, a pair, a map or a struct of arrays, variables and numbers, an array, or an Example. (__len__ and __getitem__,
+// too.)
+//
+//   struct Squares : training::Dataset {
+//     std::size_t size() const { return 10; }
+//     auto operator[](std::size_t i) const { return std::tuple(nd::full({1}, float(i)), i * i); }
+//   };
+//   training::DataLoader loader(Squares(), {.batch_size = 5});
+//
+// As for other data sets, an lvalue is borrowed and must outlive what reads it.
+struct Dataset {};
 
 // Datasets are shared: iterators, subsets and splits refer to the same object. A DatasetPtr has the members of a
 // pointer, and also the size and the examples: train.size(), train[0].
-class DatasetPtr : public catena::Shared<const Dataset> {
+class DatasetPtr : public catena::Shared<const DatasetMixin> {
  public:
   using Shared::Shared;
   DatasetPtr() noexcept = default;
-  DatasetPtr(catena::Shared<const Dataset> p) noexcept : Shared(std::move(p)) {}
+  DatasetPtr(catena::Shared<const DatasetMixin> p) noexcept : Shared(std::move(p)) {}
   std::int64_t size() const { return (*this)->size(); }
   Example get_example(std::int64_t i) const { return (*this)->get_example(i); }
   template <class I> decltype(auto) operator[](const I& i) const { return (**this)[i]; }
 };
 
 namespace internal {
-// The size and the examples of a class of a program that is no Dataset, by any of their usual names.
+// The size and the examples of a class of a program, by any of their usual names.
 template <class T> auto number_of_examples(T& x) {
   if constexpr (requires { x.size(); }) return x.size();
   else if constexpr (requires { x.len(); }) return x.len();
+  else if constexpr (requires { x.__len__(); }) return x.__len__();
 }
 template <class T, class I> decltype(auto) example_at(T& x, I i) {
   if constexpr (requires { Example(x[i]); }) return x[i];
   else if constexpr (requires { Example(x.get(i)); }) return x.get(i);
+  else if constexpr (requires { Example(x.get_item(i)); }) return x.get_item(i);
   else if constexpr (requires { Example(x.get_example(i)); }) return x.get_example(i);
+  else if constexpr (requires { Example(x.__getitem__(i)); }) return x.__getitem__(i);
 }
 template <class T>
-concept SizedSequence =
-    !std::is_base_of_v<Dataset, T> && !autograd::ForeignArray<T> && !std::is_same_v<T, Array> &&
-    !std::is_convertible_v<const T&, catena::Shared<const Dataset>> && !HasArray<T> && requires(T & x) {
+concept ExampleSequence = requires(T& x) {
   { number_of_examples(x) } -> std::convertible_to<std::int64_t>;
   Example(example_at(x, number_of_examples(x)));
 };
-template <class T> class SequenceDataset : public Dataset {
+template <class T>
+concept SizedSequence =
+    !std::is_base_of_v<DatasetMixin, T> && !std::is_base_of_v<Dataset, T> && !autograd::ForeignArray<T> &&
+    !std::is_same_v<T, Array> && !std::is_convertible_v<const T&, catena::Shared<const DatasetMixin>> && !HasArray<T> &&
+    ExampleSequence<T>;
+// A class derived from Dataset, or a reference to an object of one.
+template <class T>
+concept ProgramDataset =
+    std::is_base_of_v<Dataset, std::remove_cvref_t<T>> && !std::is_base_of_v<DatasetMixin, std::remove_cvref_t<T>>;
+template <class T> class SequenceDataset : public DatasetMixin {
  public:
-  explicit SequenceDataset(const T& sequence) : sequence_(sequence) {}
+  explicit SequenceDataset(T sequence) : sequence_(std::move(sequence)) {}
   std::int64_t size() const override { return static_cast<std::int64_t>(number_of_examples(sequence_)); }
   Example get_example(std::int64_t i) const override {
     using Index = decltype(number_of_examples(sequence_));
@@ -193,21 +234,39 @@ template <class T> class SequenceDataset : public Dataset {
  private:
   mutable T sequence_;  // a function of the program may lack const
 };
+// An object that belongs to the program.
+template <class T> struct SequenceReference {
+  T* sequence;
+  auto size() const { return number_of_examples(*sequence); }
+  template <class I> decltype(auto) operator[](I i) const { return example_at(*sequence, i); }
+};
 }  // namespace internal
-// Datasets made of arrays and variables, and of copies of objects with size() (or len()) and operator[] (or get(i)),
-// such as a std::vector<Example>.
-template <> struct CATENA_EXPORT HeldFrom<const Dataset> {
+// Datasets made of arrays and variables, of objects of classes derived from Dataset, and of copies of other objects
+// with size() (or len()) and operator[] (or get(i)), such as a std::vector<Example>.
+template <> struct CATENA_EXPORT HeldFrom<const DatasetMixin> {
   static DatasetPtr make(const Array& a);
   template <internal::HasArray T> static DatasetPtr make(const T& v) { return make(Array(v.data())); }
   template <internal::SizedSequence T> static DatasetPtr make(const T& sequence) {
     return DatasetPtr(internal::make_held(internal::SequenceDataset<T>(sequence)));
   }
+  template <internal::ProgramDataset T> static DatasetPtr take(T&& dataset) {
+    static_assert(
+        internal::ExampleSequence<std::remove_reference_t<T>>,
+        "a class derived from training::Dataset has size() or len(), an integer, and operator[](i) or get(i), "
+        "a tuple, a pair, a struct or a map of arrays and numbers");
+    if constexpr (std::is_lvalue_reference_v<T>) {
+      using Reference = internal::SequenceReference<std::remove_reference_t<T>>;
+      return DatasetPtr(internal::make_held(internal::SequenceDataset<Reference>(Reference{&dataset})));
+    } else {
+      return DatasetPtr(internal::make_held(internal::SequenceDataset<T>(std::move(dataset))));
+    }
+  }
 };
 // A dataset argument: an lvalue is borrowed, a temporary is owned, a pointer is shared.
-using AnyDataset = Held<const Dataset>;
+using AnyDataset = Held<const DatasetMixin>;
 
 // An array as a dataset: example i is the view x[i] along the first axis. ValueError for a 0-d array.
-class CATENA_EXPORT ArrayDataset : public Dataset {
+class CATENA_EXPORT ArrayDataset : public DatasetMixin {
  public:
   explicit ArrayDataset(Array array);
   std::int64_t size() const override { return array_.shape(0); }
@@ -221,7 +280,7 @@ class CATENA_EXPORT ArrayDataset : public Dataset {
 
 // Several datasets or arrays of equal size (the ValueError names two that differ). Example i is the tuple of their
 // examples i; components that are tuples are concatenated. A component whose examples are maps is a TypeError.
-class CATENA_EXPORT TupleDataset : public Dataset {
+class CATENA_EXPORT TupleDataset : public DatasetMixin {
  public:
   explicit TupleDataset(std::vector<Array> arrays);
   explicit TupleDataset(std::initializer_list<Array> arrays) : TupleDataset(std::vector<Array>(arrays)) {}
@@ -247,20 +306,20 @@ class CATENA_EXPORT TupleDataset : public Dataset {
 
 // Named datasets or arrays of equal size (the ValueError names one that differs). Example i is the map of their
 // examples i, which must be single arrays (TypeError). DictDataset({{"image", x}, {"label", t}}).
-class CATENA_EXPORT DictDataset : public Dataset {
+class CATENA_EXPORT DictDataset : public DatasetMixin {
  public:
-  explicit DictDataset(HeldMap<const Dataset> datasets);
+  explicit DictDataset(HeldMap<const DatasetMixin> datasets);
   std::int64_t size() const override { return datasets_[0].second->size(); }
   Example get_example(std::int64_t i) const override;
   std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
 
  private:
-  HeldMap<const Dataset> datasets_;
+  HeldMap<const DatasetMixin> datasets_;
 };
 
 // The examples of several datasets, one after the other, as one dataset. ValueError without datasets.
 //   ConcatenatedDataset(train, more);
-class CATENA_EXPORT ConcatenatedDataset : public Dataset {
+class CATENA_EXPORT ConcatenatedDataset : public DatasetMixin {
  public:
   explicit ConcatenatedDataset(std::vector<DatasetPtr> datasets);
   explicit ConcatenatedDataset(std::initializer_list<AnyDataset> datasets);
@@ -280,7 +339,7 @@ class CATENA_EXPORT ConcatenatedDataset : public Dataset {
 //   TransformDataset(images, [](training::Example e) { e.values[0] = e.values[0] / 255; return e; })
 // The transforms of images (training/transforms.h) change the image of an example:
 //   TransformDataset(train, transforms::Compose{transforms::RandomCrop(32, {.padding = 4}), transforms::RandomFlip()})
-class CATENA_EXPORT TransformDataset : public Dataset {
+class CATENA_EXPORT TransformDataset : public DatasetMixin {
  public:
   // TypeError for an empty transform
   TransformDataset(AnyDataset dataset, catena::Function<Example(Example)> transform);
@@ -293,7 +352,7 @@ class CATENA_EXPORT TransformDataset : public Dataset {
 };
 
 // Examples order[start..finish) of a dataset, or start..finish without an order. ValueError if out of range.
-class CATENA_EXPORT SubDataset : public Dataset {
+class CATENA_EXPORT SubDataset : public DatasetMixin {
  public:
   SubDataset(AnyDataset dataset, std::int64_t start, std::int64_t finish, std::vector<std::int64_t> order = {});
   std::int64_t size() const override { return finish_ - start_; }

@@ -12,7 +12,8 @@
 
 namespace training {
 
-// A specialisation defines a conversion of other types to a Base: make(x) returns a shared pointer to it.
+// A specialisation defines conversions of other types to a Base: make(x) returns a shared pointer to one that is made
+// of x, and take(x) to one that refers to an lvalue and owns an rvalue.
 template <class Base> struct HeldFrom {};
 
 namespace internal {
@@ -35,6 +36,9 @@ template <class Base> class Held {
   template <class T>
   requires requires(const T& x) { HeldFrom<Base>::make(x); }
   Held(const T& x) : p_(HeldFrom<Base>::make(x)) {}
+  template <class T>
+  requires requires(T&& x) { HeldFrom<Base>::take(static_cast<T&&>(x)); }
+  Held(T&& x) : p_(HeldFrom<Base>::take(static_cast<T&&>(x))) {}
   Base& operator*() const noexcept { return *p_; }
   Base* operator->() const noexcept { return p_.get(); }
   Base* get() const noexcept { return p_.get(); }

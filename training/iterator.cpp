@@ -40,7 +40,7 @@ catena::Owned<Iterator> Iterator::copy() const {
       "Iterator.copy", "this iterator can be neither rewound nor copied; override can_reset() and reset(), or copy()");
 }
 
-SerialIterator::SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options) try
+SerialIterator::SerialIterator(Held<const DatasetMixin> dataset, std::int64_t batch_size, Options options) try
     : dataset_(dataset.shared()),
       sweep_("SerialIterator", dataset_->size(), batch_size,
              {options.repeat, options.shuffle, options.seed, std::move(options.order_sampler)}) {
@@ -73,7 +73,7 @@ std::string place_of(std::span<const std::int64_t> indices, bool is_batch) {
   return text + (indices.size() > kShown ? ", ..." : "");
 }
 
-Batch load_batch(const Dataset& dataset, Selection selected) {
+Batch load_batch(const DatasetMixin& dataset, Selection selected) {
   const std::vector<std::int64_t>& indices = selected.indices;
   Batch batch;
   autograd::RandomScope random(selected.keys[0].seed);

@@ -152,8 +152,8 @@ class CATENA_EXPORT SerialIterator : public Iterator {
   };
   // ValueError for a batch size below 1, an empty dataset, a sampler that is made for another dataset, and a sampler
   // beside `shuffle`.
-  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Options options);
-  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size)
+  SerialIterator(Held<const DatasetMixin> dataset, std::int64_t batch_size, Options options);
+  SerialIterator(Held<const DatasetMixin> dataset, std::int64_t batch_size)
       : SerialIterator(std::move(dataset), batch_size, Options{}) {}
   // With the batch size by name: SerialIterator(data, {.batch_size = 32, .repeat = false}).
   struct NamedOptions {
@@ -164,11 +164,11 @@ class CATENA_EXPORT SerialIterator : public Iterator {
     std::optional<AnyOrderSampler> order_sampler = {};
   };
   template <std::same_as<NamedOptions> O = NamedOptions>
-  SerialIterator(Held<const Dataset> dataset, const O& o)
+  SerialIterator(Held<const DatasetMixin> dataset, const O& o)
       : SerialIterator(std::move(dataset), o.batch_size, Options{o.repeat, o.shuffle, o.seed, o.order_sampler}) {}
   // repeat and shuffle by position, as in Chainer.
   template <std::same_as<bool> Bool>
-  SerialIterator(Held<const Dataset> dataset, std::int64_t batch_size, Bool repeat, Bool shuffle = true)
+  SerialIterator(Held<const DatasetMixin> dataset, std::int64_t batch_size, Bool repeat, Bool shuffle = true)
       : SerialIterator(std::move(dataset), batch_size, Options{.repeat = repeat, .shuffle = shuffle}) {}
 
   std::optional<Batch> next() override;
@@ -193,7 +193,7 @@ class CATENA_EXPORT SerialIterator : public Iterator {
 
 namespace internal {
 // Loads the examples of a batch in the calling thread. Errors name the example.
-Batch load_batch(const Dataset& dataset, Selection selected);
+Batch load_batch(const DatasetMixin& dataset, Selection selected);
 // Returns the place of an error: "example 4", or "the batch of the examples 4, 1, ...".
 std::string place_of(std::span<const std::int64_t> indices, bool is_batch);
 }  // namespace internal

@@ -125,6 +125,8 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& o)
     : Scheduler(at_rate(optimizer, o), rate_of(o)) {
   if (const std::string name = momentum_of("OneCycleLR", optimizer, o.cycle_momentum); !name.empty())
     momentum_.emplace(optimizer, cycle_of(o, o.max_momentum, o.base_momentum, o.max_momentum), name);
+  continue_after(o.last_epoch);
+  if (momentum_ && o.last_epoch >= 0) momentum_->step(double(o.last_epoch + 1));
 }
 void OneCycleLR::set(double step) {
   Scheduler::set(step);
@@ -141,6 +143,8 @@ CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicLROptions& o)
           return high - (high - low) * height(step);
         },
         name);
+  continue_after(o.last_epoch);
+  if (momentum_ && o.last_epoch >= 0) momentum_->step(double(o.last_epoch + 1));
 }
 void CyclicLR::set(double step) {
   Scheduler::set(step);
@@ -187,5 +191,30 @@ ChainedScheduler::ChainedScheduler(const std::vector<Scheduler>& schedulers, con
 SWALR::SWALR(Optimizer& optimizer, const Options& o)
     : Scheduler(optimizer, are_lines("SWALR", o.anneal_strategy) ? schedules::polynomial(o.anneal_epochs, 1, o.swa_lr)
                                                                  : schedules::cosine(o.anneal_epochs, o.swa_lr)) {}
+
+namespace {
+
+// The schedule whose factor after the warm-up is rest(steps since then, steps that are left for it).
+template <class Rest> LambdaLR warmed_up(Optimizer& optimizer, const WarmupOptions& o, Rest rest) {
+  const auto factor = [o, rest](int step) {
+    if (step < o.num_warmup_steps) return step / std::fmax(1, o.num_warmup_steps);
+    return rest(step - o.num_warmup_steps, std::fmax(1, o.num_training_steps - o.num_warmup_steps));
+  };
+  return LambdaLR(optimizer, LambdaLR::Options{.lr_lambda = factor, .last_epoch = o.last_epoch});
+}
+
+}  // namespace
+
+LambdaLR get_constant_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o) {
+  return warmed_up(optimizer, o, [](double, double) { return 1.0; });
+}
+LambdaLR get_linear_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o) {
+  return warmed_up(optimizer, o, [](double step, double steps) { return std::fmax(0, 1 - step / steps); });
+}
+LambdaLR get_cosine_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o) {
+  return warmed_up(optimizer, o, [cycles = o.num_cycles](double step, double steps) {
+    return std::fmax(0, (1 + std::cos(2 * std::numbers::pi * cycles * step / steps)) / 2);
+  });
+}
 
 }  // namespace training

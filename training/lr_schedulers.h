@@ -93,12 +93,17 @@ struct MultiStepLR : Scheduler {
 
 struct ConstantLROptions {
   double factor = 1.0 / 3, total_iters = 5;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 // The rate times `factor` for total_iters steps, and then the rate.
 struct ConstantLR : Scheduler {
   using Options = ConstantLROptions;
   explicit ConstantLR(Optimizer& optimizer, const Options& o = {})
-      : Scheduler(optimizer, [o](double base, double step) { return step < o.total_iters ? base * o.factor : base; }) {}
+      : Scheduler(optimizer, [o](double base, double step) { return step < o.total_iters ? base * o.factor : base; }) {
+    continue_after(o.last_epoch);
+  }
+  ConstantLR(Optimizer& optimizer, double factor, double total_iters)
+      : ConstantLR(optimizer, Options{factor, total_iters}) {}
 };
 
 struct ExponentialLROptions {
@@ -187,6 +192,7 @@ struct OneCycleLROptions {
   std::optional<bool> cycle_momentum = {};
   double base_momentum = 0.85, max_momentum = 0.95, div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 // From max_lr / div_factor up to max_lr within pct_start of the steps, and down to max_lr / (div_factor
 // final_div_factor), on waves of a cosine, or on lines ("linear"). three_phase: down to max_lr / div_factor as fast as
@@ -220,6 +226,7 @@ struct CyclicLROptions {
   std::string scale_mode = "cycle";
   std::optional<bool> cycle_momentum = {};
   double base_momentum = 0.8, max_momentum = 0.9;
+  std::int64_t last_epoch = -1;  // of a training that is continued
 };
 // Between base_lr and max_lr on lines, up in step_size_up steps and down in step_size_down (by default as many), again
 // and again. mode: "triangular"; "triangular2", each cycle half as high; "exp_range", times gamma^step. scale_fn, in
@@ -272,6 +279,29 @@ struct CATENA_EXPORT SWALR : Scheduler {
   SWALR(Optimizer& optimizer, const Options& o);
   SWALR(Optimizer& optimizer, double swa_lr) : SWALR(optimizer, Options{.swa_lr = swa_lr}) {}
 };
+
+// The schedules of the library Transformers, whose factor grows from 0 to 1 in num_warmup_steps steps: it then stays
+// (constant), falls on a line to 0 at num_training_steps (linear), or on num_cycles waves of a cosine, of which half a
+// one ends at 0 (cosine).
+struct WarmupOptions {
+  double num_warmup_steps = 0, num_training_steps = 0;
+  double num_cycles = 0.5;
+  std::int64_t last_epoch = -1;  // of a training that is continued
+};
+CATENA_EXPORT LambdaLR get_constant_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o);
+CATENA_EXPORT LambdaLR get_linear_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o);
+CATENA_EXPORT LambdaLR get_cosine_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o);
+inline LambdaLR get_constant_schedule_with_warmup(Optimizer& optimizer, double num_warmup_steps) {
+  return get_constant_schedule_with_warmup(optimizer, WarmupOptions{.num_warmup_steps = num_warmup_steps});
+}
+inline LambdaLR get_linear_schedule_with_warmup(Optimizer& optimizer, double num_warmup_steps,
+                                                double num_training_steps) {
+  return get_linear_schedule_with_warmup(optimizer, WarmupOptions{num_warmup_steps, num_training_steps});
+}
+inline LambdaLR get_cosine_schedule_with_warmup(Optimizer& optimizer, double num_warmup_steps,
+                                                double num_training_steps, double num_cycles = 0.5) {
+  return get_cosine_schedule_with_warmup(optimizer, WarmupOptions{num_warmup_steps, num_training_steps, num_cycles});
+}
 
 // PyTorch's name of the scheduler that looks at a measure: scheduler.step(loss).
 using ReduceLROnPlateau = PlateauScheduler;

@@ -5,6 +5,8 @@
 
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -22,10 +24,14 @@ template <class T>
 concept GroupList = std::is_same_v<T, std::vector<ParamGroupOptions>>;
 }  // namespace internal
 
+// PyTorch's choices between implementations, without effect: one launch updates all parameters of a dtype.
+using Implementation = std::optional<bool>;
+
 // Constructors from options by name, without arguments, and from hyperparameters in their order. With a model, a list
 // of parameters or groups of them, setup() is called:
 //   Adam(model, {.alpha = 0.01});
 //   Adam(model.parameters());
+//   Adam({w, b}, {.alpha = 0.01});                                 // of variables
 //   Adam({{.params = model.body.parameters(), .lr = 1e-4}, {.params = model.head.parameters()}}, {.alpha = 0.01});
 #define CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Class)                                                                     \
   explicit Class(Options o);                                                                                          \
@@ -34,6 +40,7 @@ concept GroupList = std::is_same_v<T, std::vector<ParamGroupOptions>>;
   Class(Link& target, Options o) : Class(o) { setup(target); }                                                        \
   template <internal::ParameterList P> explicit Class(const P& params) : Class() { setup(params); }                   \
   template <internal::ParameterList P> Class(const P& params, Options o) : Class(o) { setup(params); }                \
+  Class(std::initializer_list<Variable> params, Options o) : Class(o) { setup(Variables(params)); }                   \
   template <std::size_t N> explicit Class(const ParamGroupOptions(&groups)[N]) : Class() { setup_groups(groups); }    \
   template <std::size_t N> Class(const ParamGroupOptions(&groups)[N], Options o) : Class(o) { setup_groups(groups); } \
   template <internal::GroupList G> explicit Class(const G& groups) : Class() { setup_groups(groups); }                \
@@ -64,6 +71,8 @@ concept GroupList = std::is_same_v<T, std::vector<ParamGroupOptions>>;
   Class(Link& target, const O& o) : Class(target, Options(o)) {}                                           \
   template <internal::ParameterList P, std::same_as<TorchOptions> O = TorchOptions>                        \
   Class(const P& params, const O& o) : Class(params, Options(o)) {}                                        \
+  template <std::same_as<TorchOptions> O = TorchOptions>                                                   \
+  Class(std::initializer_list<Variable> params, const O& o) : Class(params, Options(o)) {}                 \
   template <internal::GroupList G, std::same_as<TorchOptions> O = TorchOptions>                            \
   Class(const G& groups, const O& o) : Class(groups, Options(o)) {}                                        \
   template <std::size_t N, std::same_as<TorchOptions> O = TorchOptions>                                    \
@@ -77,6 +86,7 @@ struct CATENA_EXPORT SGD : Optimizer {
   struct Options {  // in PyTorch's order
     double lr = 0.01, momentum = 0, dampening = 0, weight_decay = 0;
     bool nesterov = false, maximize = false;
+    Implementation foreach = {}, fused = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
   HyperReference momentum{*this, "momentum"};
@@ -117,7 +127,10 @@ struct CATENA_EXPORT Adam : Optimizer {
     double lr = 0.001;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0;
-    bool amsgrad = false, maximize = false;
+    bool amsgrad = false;
+    Implementation foreach = {};
+    bool maximize = false;
+    Implementation fused = {};
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -217,7 +230,10 @@ struct CATENA_EXPORT AdamW : Optimizer {
     double lr = 0.001;  // alpha
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0.01;  // weight_decay_rate
-    bool amsgrad = false, maximize = false;
+    bool amsgrad = false;
+    Implementation foreach = {};
+    bool maximize = false;
+    Implementation fused = {};
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,

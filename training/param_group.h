@@ -100,7 +100,7 @@ struct ParamGroupOptions {
 // A group of an optimizer. A handle refers to the group; RuntimeError once setup() has started the optimizer anew.
 class CATENA_EXPORT ParamGroup {
  public:
-  // Copies are written out: they make `lr` anew, because it refers to its own object.
+  // Copies are written out: they make `lr` and the others anew, because these refer to their own object.
   ParamGroup(const ParamGroup& o) noexcept : data_(o.data_) {}
   ParamGroup(ParamGroup&& o) noexcept : data_(std::move(o.data_)) {}
   ParamGroup& operator=(const ParamGroup& o) noexcept {
@@ -114,6 +114,7 @@ class CATENA_EXPORT ParamGroup {
   ~ParamGroup() = default;
 
   HyperReference lr{*this, "lr"};  // group.lr *= 0.1
+  HyperReference weight_decay{*this, "weight_decay"}, momentum{*this, "momentum"};
   HyperReference operator[](std::string_view hyper) { return {*this, hyper}; }
   const std::string& name() const noexcept;
   // Returns the group's value, or that of the optimizer if the group has none. KeyError as for Optimizer::get_hyper.

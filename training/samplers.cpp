@@ -41,6 +41,17 @@ void check_size(const char* who, const char* what, std::size_t of_sampler, std::
 OrderSampler::~OrderSampler() = default;
 std::int64_t OrderSampler::length(std::int64_t dataset_size) const { return dataset_size; }
 
+const std::int64_t* OrderSampler::begin() const {
+  const Order before = std::move(drawn_);
+  drawn_ = order({known_size(), 0, before, autograd::default_generator()});
+  return drawn_.data();
+}
+std::int64_t OrderSampler::known_size() const {
+  check<ValueError>(known_size_.has_value(), "OrderSampler",
+                    "the size of the dataset is not known; give the dataset as the first argument of the sampler");
+  return *known_size_;
+}
+
 Order SequentialSampler::order(const OrderContext& context) const { return sequence(context.dataset_size); }
 
 // ---- random -------------------------------------------------------------------------------------
@@ -85,6 +96,7 @@ std::vector<double> weights_of(const autograd::Array& weights) {
 WeightedRandomSampler::WeightedRandomSampler(std::vector<double> weights, Options options)
     : weights_(std::move(weights)), options_(options) {
   constexpr const char* kName = "WeightedRandomSampler";
+  set_known_size(std::int64_t(weights_.size()));
   check_num_samples(kName, options_.num_samples);
   std::int64_t positive = 0;
   for (std::size_t i = 0; i < weights_.size(); ++i) {
@@ -189,6 +201,7 @@ Order LengthGroupedSampler::order(const OrderContext& context) const {
 SubsetRandomSampler::SubsetRandomSampler(std::vector<std::int64_t> indices, Options options)
     : indices_(std::move(indices)), options_(options) {
   check<ValueError>(!indices_.empty(), "SubsetRandomSampler", "the list of indices is empty");
+  set_known_size(*std::max_element(indices_.begin(), indices_.end()) + 1);
 }
 
 std::int64_t SubsetRandomSampler::length(std::int64_t dataset_size) const {
@@ -196,6 +209,10 @@ std::int64_t SubsetRandomSampler::length(std::int64_t dataset_size) const {
     check<catena::IndexError>(i >= 0 && i < dataset_size, "SubsetRandomSampler", "the index ", i,
                               " is out of range for a dataset of ", dataset_size, " examples");
   return std::int64_t(indices_.size());
+}
+
+catena::Shared<const OrderSampler> HeldFrom<const OrderSampler>::in_order(std::vector<std::int64_t> indices) {
+  return internal::make_held(SubsetRandomSampler(std::move(indices), {.shuffle = false}));
 }
 
 Order SubsetRandomSampler::order(const OrderContext& context) const {
@@ -240,6 +257,20 @@ Order DistributedSampler::order(const OrderContext& context) const {
 BatchSampler::BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last)
     : sampler(std::move(order)), batch_size(size), drop_last(leave_out_last) {
   check<ValueError>(size >= 1, "BatchSampler", "batch_size is ", size, " and must be at least 1");
+}
+
+const std::vector<std::int64_t>* BatchSampler::begin() const {
+  drawn_.clear();
+  for (const std::int64_t i : *sampler) {
+    if (drawn_.empty() || std::int64_t(drawn_.back().size()) == batch_size) drawn_.emplace_back();
+    drawn_.back().push_back(i);
+  }
+  if (drop_last && !drawn_.empty() && std::int64_t(drawn_.back().size()) < batch_size) drawn_.pop_back();
+  return drawn_.data();
+}
+std::int64_t BatchSampler::size() const {
+  const std::int64_t n = sampler->size();
+  return drop_last ? n / batch_size : (n + batch_size - 1) / batch_size;
 }
 
 FunctionSampler::FunctionSampler(Function function) : function_(std::move(function)) {

@@ -26,6 +26,12 @@ template <class D>
 concept HasSize = requires(const D& d) {
   { d.size() } -> std::convertible_to<std::int64_t>;
 };
+// A Variable. (autograd/variable.h is not included here.)
+template <class W>
+concept HasArrayOfWeights = requires(const W& w) {
+  { w.data() } -> std::convertible_to<autograd::Array>;
+  w.creator();
+};
 }  // namespace internal
 
 // The beginning of a sweep.
@@ -54,6 +60,22 @@ class CATENA_EXPORT OrderSampler {
   // some may be absent and others repeated. Of another length or out of range they are a ValueError of the iterator.
   // Random numbers must come from `context.generator` only, or follow from `context.epoch`.
   virtual std::vector<std::int64_t> order(const OrderContext& context) const = 0;
+
+  // The indices of a sweep by themselves, in a new order for every loop: for (std::int64_t i : sampler). Random numbers
+  // come from autograd::default_generator(). ValueError for a sampler that does not know its dataset, which is given as
+  // its first argument: RandomSampler(dataset).
+  const std::int64_t* begin() const;
+  const std::int64_t* end() const { return drawn_.data() + drawn_.size(); }
+  std::int64_t size() const { return length(known_size()); }
+
+ protected:
+  // Tells the size of the dataset.
+  void set_known_size(std::int64_t size) noexcept { known_size_ = size; }
+
+ private:
+  std::int64_t known_size() const;
+  std::optional<std::int64_t> known_size_;
+  mutable std::vector<std::int64_t> drawn_;  // the order of the loop
 };
 
 // A sampler that calls a function.
@@ -72,6 +94,11 @@ template <> struct HeldFrom<const OrderSampler> {
     { f(c) } -> std::convertible_to<std::vector<std::int64_t>>;
   }
   static catena::Shared<const OrderSampler> make(const F& f) { return internal::make_held(FunctionSampler(f)); }
+  // A list of indices, in its order: SubsetRandomSampler without `shuffle`.
+  template <std::integral I> static catena::Shared<const OrderSampler> make(const std::vector<I>& indices) {
+    return in_order({indices.begin(), indices.end()});
+  }
+  CATENA_EXPORT static catena::Shared<const OrderSampler> in_order(std::vector<std::int64_t> indices);
 };
 
 // The argument type of iterators for a sampler: an lvalue is borrowed, a temporary is owned, a pointer is shared.
@@ -81,7 +108,7 @@ using AnyOrderSampler = Held<const OrderSampler>;
 class CATENA_EXPORT SequentialSampler : public OrderSampler {
  public:
   SequentialSampler() = default;
-  template <internal::HasSize D> explicit SequentialSampler(const D&) {}
+  template <internal::HasSize D> explicit SequentialSampler(const D& d) { set_known_size(std::int64_t(d.size())); }
   std::vector<std::int64_t> order(const OrderContext& context) const override;
 };
 
@@ -97,8 +124,10 @@ class CATENA_EXPORT RandomSampler : public OrderSampler {
   RandomSampler() = default;
   explicit RandomSampler(Options options);  // ValueError for num_samples below 1
   // With PyTorch's first argument, the dataset; it is that of the iterator.
-  template <internal::HasSize D> explicit RandomSampler(const D&) {}
-  template <internal::HasSize D> RandomSampler(const D&, Options options) : RandomSampler(options) {}
+  template <internal::HasSize D> explicit RandomSampler(const D& d) { set_known_size(std::int64_t(d.size())); }
+  template <internal::HasSize D> RandomSampler(const D& d, Options options) : RandomSampler(options) {
+    set_known_size(std::int64_t(d.size()));
+  }
   // ValueError for num_samples of an empty dataset
   std::int64_t length(std::int64_t dataset_size) const override;
   std::vector<std::int64_t> order(const OrderContext& context) const override;
@@ -128,6 +157,15 @@ class CATENA_EXPORT WeightedRandomSampler : public OrderSampler {
   // The weights as an array of any real dtype and one axis, else ValueError.
   WeightedRandomSampler(const autograd::Array& weights, Options options);
   explicit WeightedRandomSampler(const autograd::Array& weights) : WeightedRandomSampler(weights, Options{}) {}
+  template <internal::HasArrayOfWeights W>
+  WeightedRandomSampler(const W& weights, std::int64_t num_samples, bool replacement = true)
+      : WeightedRandomSampler(autograd::Array(weights.data()), Options{num_samples, replacement}) {}
+  template <internal::HasArrayOfWeights W, std::same_as<Options> O = Options>
+  WeightedRandomSampler(const W& weights, std::int64_t num_samples, const O& options)
+      : WeightedRandomSampler(autograd::Array(weights.data()), with_number(options, num_samples)) {}
+  template <std::same_as<autograd::Array> A, std::same_as<Options> O = Options>
+  WeightedRandomSampler(const A& weights, std::int64_t num_samples, const O& options = {})
+      : WeightedRandomSampler(weights, with_number(options, num_samples)) {}
   WeightedRandomSampler(std::vector<double> weights, std::int64_t num_samples, bool replacement = true)
       : WeightedRandomSampler(std::move(weights), Options{num_samples, replacement}) {}
   // WeightedRandomSampler(weights, 100, {.replacement = false}). ValueError for num_samples in both places.
@@ -219,8 +257,10 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
   explicit DistributedSampler(Options options);  // ValueError unless 0 <= rank < size
   // With PyTorch's first argument, the dataset, and its options; the dataset is that of the iterator.
   template <internal::HasSize D, std::same_as<DistributedSamplerOptions> O = DistributedSamplerOptions>
-  explicit DistributedSampler(const D&, const O& o)
-      : DistributedSampler(Options{o.rank, o.num_replicas, o.shuffle, o.seed, o.drop_last}) {}
+  explicit DistributedSampler(const D& d, const O& o)
+      : DistributedSampler(Options{o.rank, o.num_replicas, o.shuffle, o.seed, o.drop_last}) {
+    set_known_size(std::int64_t(d.size()));
+  }
   // Sets the number of the sweep, from which the order follows. Without a call it is that of the iterator, so that each
   // sweep has another order. An iterator draws its first order when it is made, and the others when their sweeps begin.
   // Copies of a sampler, such as the one of a DataLoader, have the same number.
@@ -238,11 +278,24 @@ class CATENA_EXPORT DistributedSampler : public OrderSampler {
 // Batches of the indices of a sampler: the option batch_sampler of DataLoader, in place of batch_size, shuffle, sampler
 // and drop_last. ValueError for a batch size below 1.
 //   training::BatchSampler batches(training::RandomSampler(dataset), 32, false);
+struct BatchSamplerOptions {
+  std::int64_t batch_size = 1;
+  bool drop_last = false;
+};
 struct CATENA_EXPORT BatchSampler {
+  template <std::same_as<BatchSamplerOptions> O = BatchSamplerOptions>
+  BatchSampler(AnyOrderSampler order, const O& o) : BatchSampler(std::move(order), o.batch_size, o.drop_last) {}
   BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last = false);
+  // The batches of a sweep by themselves, as of a loop over the sampler, and their number.
+  const std::vector<std::int64_t>* begin() const;
+  const std::vector<std::int64_t>* end() const { return drawn_.data() + drawn_.size(); }
+  std::int64_t size() const;
   AnyOrderSampler sampler;
   std::int64_t batch_size;
   bool drop_last;
+
+ private:
+  mutable std::vector<std::vector<std::int64_t>> drawn_;  // the batches of the loop
 };
 
 }  // namespace training

@@ -119,6 +119,7 @@ struct PlateauOptions {
   double least = 0;                    // the value is not reduced below
   std::optional<double> min_lr = {};   // PyTorch's name of `least`
   double eps = 1e-8;                   // a reduction by less than this is left out
+  bool verbose = false;                // without effect: get_last_lr() returns the rate
   std::string hyper = {};              // as for Scheduler
 };
 
@@ -147,6 +148,7 @@ class CATENA_EXPORT PlateauScheduler {
   double value() const { return optimizer_->get_hyper(hyper_); }
   std::vector<double> get_last_lr() const { return {value()}; }  // PyTorch's name
   double best() const noexcept { return state_.best; }
+  std::int64_t num_bad_epochs() const noexcept { return state_.bad; }  // since the best measure or the last reduction
   // "best", "bad", "cooldown", "value" and "values/<group>"; loading sets the values.
   void serialize(Serializer& s);
   nn::StateDict state_dict();

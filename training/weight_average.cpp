@@ -56,6 +56,7 @@ void WeightAverage::find_params() {
 }
 
 double WeightAverage::part() const {
+  if (n_ == 0) return 1;
   if (options_.equal) return 1 / double(n_ + 1);
   const double early = (1 + double(n_)) / (10 + double(n_));
   return 1 - (options_.warm_up ? std::min(options_.decay, early) : options_.decay);

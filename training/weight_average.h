@@ -46,6 +46,7 @@ class CATENA_EXPORT WeightAverage : public Extension {
 
   void update();
   std::int64_t n() const noexcept { return n_; }  // number of updates
+  double part() const;                            // of the weights in the averages after the next update
   // Returns the average of the parameter at `path` ("/l1/W"). KeyError if there is none.
   const Array& average(const std::string& path) const;
   // Copies the averages to the parameters of this model or of another one with the same paths, on any device. KeyError
@@ -77,7 +78,6 @@ class CATENA_EXPORT WeightAverage : public Extension {
   };
   void find_params();
   void exchange();
-  double part() const;
 
   Link* model_;
   Options options_;

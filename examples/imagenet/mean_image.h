@@ -5,7 +5,7 @@
 
 #include <catena/catena.h>
 
-inline nd::Array mean_image(const training::Dataset& dataset) {
+inline nd::Array mean_image(const training::DatasetMixin& dataset) {
   std::printf("compute mean image\n");
   nd::Array sum;
   const auto n = dataset.size();

@@ -7,7 +7,7 @@
 
 // Reads image i of a list, cuts out crop_size x crop_size pixels, subtracts the mean and scales to [0, 1]. With
 // `random`, the place is random and one half of the images is mirrored; otherwise it is the center.
-class PreprocessedDataset : public training::Dataset {
+class PreprocessedDataset : public training::DatasetMixin {
  public:
   PreprocessedDataset(const std::string& list, const std::string& root, const nd::Array& mean, int crop_size,
                       bool random = true)

@@ -126,6 +126,8 @@ template <int largest> void top_k(CallView& c) {
 
 void cum_sum(CallView& c) {
   const std::string axis = c.b.scalar(double(c.integer("axis")), Dtype::int64);
+  require(c.b.opset() >= 14 || catena::itemsize(c.input_dtype(0)) > 2, "the operators of opset ", c.b.opset(),
+          " do not take ", c.input_dtype(0), "; {.opset_version = 14} has them");
   c.set(c.b.node("CumSum", {c.input(0), axis}, {attribute("reverse", c.integer("reverse"))}));
 }
 

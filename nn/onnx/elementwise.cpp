@@ -75,6 +75,11 @@ std::string cube_root(const Terms& t) {
   return t.op("Mul", t.op("Sign", t.x), t.op("Pow", t.op("Abs", t.x), 1.0 / 3));
 }
 
+std::string hard_swish(const Terms& t) {
+  if (t.c.b.opset() >= 14) return t.op("HardSwish", t.x);
+  return t.op("Mul", t.x, t.op("HardSigmoid", t.x, {attribute("alpha", 1.0 / 6), attribute("beta", 0.5)}));
+}
+
 constexpr double kLog2 = 0.693147180559945309417, kLog10 = 2.30258509299404568402;
 
 // log(x / (1 - x))
@@ -113,7 +118,7 @@ constexpr Operators kElementwiseTable[] = {
     {"greater", "Greater", same<"Greater">},
     {"greater_equal", "GreaterOrEqual", same<"GreaterOrEqual">},
     {"hard_sigmoid", "HardSigmoid", same<"HardSigmoid">},
-    {"hard_swish", "HardSwish", same<"HardSwish">},
+    {"hard_swish", "HardSigmoid, HardSwish, Mul", write<hard_swish>},
     {"hypot", "Add, Mul, Sqrt", write<[](const Terms& t) {
        return t.op("Sqrt", t.op("Add", t.op("Mul", t.in[0], t.in[0]), t.op("Mul", t.in[1], t.in[1])));
      }>},

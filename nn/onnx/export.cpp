@@ -8,6 +8,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/version.h>
 #include <catena/nn/onnx/operators.h>
+#include <catena/nn/onnx/opset.h>
 
 namespace nn::onnx {
 namespace internal {
@@ -20,9 +21,6 @@ using catena::ValueError;
 namespace {
 
 constexpr const char* kOp = "onnx::export_model";
-constexpr std::int64_t kFirstOpset = 17, kLastOpset = 22;
-// The version of the format in which an opset appeared.
-constexpr std::int64_t kFormats[] = {8, 8, 9, 9, 10, 10};
 
 std::array<std::span<const Operators>, 8> tables() noexcept {
   return {elementwise_operators(),   array_operators(), reduction_operators(), network_operators(),
@@ -34,6 +32,12 @@ const Operators* find(std::string_view function) {
     for (const Operators& entry : table)
       if (entry.function == function) return &entry;
   return nullptr;
+}
+
+bool is_elementwise(const Operators* entry) {
+  for (const Operators& e : elementwise_operators())
+    if (&e == entry) return true;
+  return false;
 }
 
 // ---- names --------------------------------------------------------------------------------------
@@ -88,6 +92,13 @@ bool contains(const Names& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
+// The name of an axis without one: that of the same axis of an input before, if its length is the same.
+std::string name_of_axis(const std::vector<Symbol>& symbols, const std::string& input, int axis, std::int64_t length) {
+  for (const Symbol& s : symbols)
+    if (s.axis == axis && s.lengths[0] == length) return s.name;
+  return concat(input, "_dynamic_axes_", axis);
+}
+
 // The dynamic axes of input `i`, whose name is `name`.
 void add_symbols(std::vector<Symbol>& symbols, const std::string& name, std::size_t i, const Variable& x,
                  const ExportOptions& options) {
@@ -97,10 +108,10 @@ void add_symbols(std::vector<Symbol>& symbols, const std::string& name, std::siz
       check<ValueError>(axes.emplace(catena::normalize_axis(kOp, axis, x.ndim()), symbol).second, kOp, "axis ", axis,
                         " of ", name, " occurs twice in dynamic_axes");
   if (options.dynamic_batch && x.ndim() > 0) axes.emplace(0, "batch");
-  for (const auto& [axis, symbol] : axes) {
+  for (auto& [axis, symbol] : axes) {
     const std::int64_t length = x.shape(axis);
-    check<ValueError>(!symbol.empty() && length > 0, kOp, "the dynamic axis ", axis, " of ", name,
-                      " needs a name and a length that is not 0");
+    check<ValueError>(length > 0, kOp, "the dynamic axis ", axis, " of ", name, " needs a length that is not 0");
+    if (symbol.empty()) symbol = name_of_axis(symbols, name, axis, length);
     for (const Symbol& s : symbols)
       check<ValueError>(s.name != symbol || s.lengths[0] == length, kOp, "the dynamic axis ", symbol,
                         " has the length ", s.lengths[0], " and, as axis ", axis, " of ", name, ", the length ", length,
@@ -183,6 +194,9 @@ void write_calls(GraphBuilder& b, const std::map<const catena::ArrayHeader*, std
     b.set_prefix(concat(call.function, '_', i));
     CallView view(b, i);
     try {
+      if (is_elementwise(entry))
+        for (std::size_t k = 0; k < call.inputs.size(); ++k)
+          require_operand(b.opset(), entry->function, call.inputs[k].array.dtype());
       entry->write(view);
     } catch (const NoEquivalent& e) {
       fail<catena::NotImplementedError>(kOp, "the function ", where(), ": ", e.what());
@@ -192,7 +206,7 @@ void write_calls(GraphBuilder& b, const std::map<const catena::ArrayHeader*, std
 
 Model model_of(const ExportOptions& options) {
   Model model;
-  model.ir_version = kFormats[options.opset_version - kFirstOpset];
+  model.ir_version = format_of(options.opset_version);
   model.opset_import = {{"", options.opset_version}};
   model.producer_name = "Catena";
   model.producer_version = catena::kVersion;

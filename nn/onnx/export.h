@@ -18,6 +18,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <map>
 #include <optional>
 #include <string>
@@ -35,8 +36,28 @@ namespace nn::onnx {
 using autograd::Variable;
 using autograd::Variables;
 
-// The names of axes of inputs: {{"x", {{0, "batch"}, {2, "height"}}}}.
-using DynamicAxes = std::map<std::string, std::map<int, std::string>>;
+// An axis, and its name. Without one it gets the name of the same axis of an input before that has the same length, or
+// "<input>_dynamic_axes_<axis>".
+struct DynamicAxis {
+  template <std::integral I> DynamicAxis(I number) : axis(static_cast<int>(number)) {}
+  template <std::integral I>
+  DynamicAxis(I number, std::string its_name) : axis(static_cast<int>(number)), name(std::move(its_name)) {}
+  int axis;
+  std::string name;
+};
+// Axes with their names, {{0, "batch"}, {2, "height"}}, or without, {0, 2}.
+struct AxisNames : std::map<int, std::string> {
+  AxisNames() = default;
+  AxisNames(std::initializer_list<DynamicAxis> axes) {
+    for (const DynamicAxis& a : axes) emplace(a.axis, a.name);
+  }
+  AxisNames(const std::vector<int>& axes) {
+    for (const int a : axes) emplace(a, std::string());
+  }
+  AxisNames(const std::map<int, std::string>& names) : map(names) {}
+};
+// The free axes of inputs: {{"x", {{0, "batch"}, {2, "height"}}}, {"mask", {0}}}.
+using DynamicAxes = std::map<std::string, AxisNames>;
 
 struct ExportOptions {
   // By default the names of the variables, or input_0, input_1, ... and output_0, ...
@@ -45,9 +66,11 @@ struct ExportOptions {
   // these; axes with one name have one length. Names of outputs are accepted as well: their free axes follow from those
   // of the inputs.
   DynamicAxes dynamic_axes = {};
-  bool dynamic_batch = false;       // the first axis of every input is "batch"
-  std::int64_t opset_version = 17;  // of the operators, 17 to 22
-  bool train = false;               // export the model in training mode; the calls update running averages
+  bool dynamic_batch = false;  // the first axis of every input is "batch"
+  // Of the operators, 13 to 22. What an older one lacks is written by other operators of it, or is a
+  // NotImplementedError with the opset that has it.
+  std::int64_t opset_version = 17;
+  bool train = false;  // export the model in training mode; the calls update running averages
   // The link whose parameters get names, if a function is exported.
   Link* link = nullptr;
   std::string graph_name = "main";

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include <catena/kernels/base/error.h>
+#include <catena/nn/onnx/opset.h>
 #include <catena/nn/onnx/tensor.h>
 
 namespace nn::onnx::internal {
@@ -90,6 +91,7 @@ std::string GraphBuilder::unique(const std::string& wanted) {
 
 Names GraphBuilder::nodes(const std::string& op_type, const Names& inputs, std::size_t outputs,
                           const Attributes& attributes) {
+  require_operator(opset_, op_type, attributes);
   Node n;
   n.op_type = op_type;
   n.input = inputs;
@@ -125,8 +127,10 @@ std::string GraphBuilder::scalar(double value, Dtype dtype) {
 
 std::string GraphBuilder::symbol_length(const Symbol& symbol) {
   std::string& name = symbol_lengths_[symbol.name];
-  if (name.empty())
-    name = node("Shape", {inputs_[symbol.input]}, {attribute("start", symbol.axis), attribute("end", symbol.axis + 1)});
+  if (!name.empty()) return name;
+  const std::string& input = inputs_[symbol.input];
+  if (opset_ >= 15) name = node("Shape", {input}, {attribute("start", symbol.axis), attribute("end", symbol.axis + 1)});
+  else name = node("Gather", {node("Shape", {input}), int64s({symbol.axis})}, {attribute("axis", 0)});
   return name;
 }
 

@@ -49,8 +49,11 @@ void fixed_batch_normalization(CallView& c) {
   const Integers axes = statistics_axes(c);
   Integers usual = {0};
   for (int a = 2; a < c.rank(); ++a) usual.push_back(a);
-  if (axes == usual) {
-    // The operator accepts another dtype for gamma and beta, and another one for the statistics.
+  bool has_one_dtype = true;
+  for (std::size_t i = 1; i < c.num_inputs(); ++i)
+    has_one_dtype = has_one_dtype && c.input_dtype(i) == c.input_dtype(0);
+  if (axes == usual && (has_one_dtype || c.b.opset() >= 15)) {
+    // Since opset 15, the operator accepts another dtype for gamma and beta, and another one for the statistics.
     return c.set(c.b.node("BatchNormalization", c.inputs(), {attribute("epsilon", c.number("eps"))}));
   }
   const Dtype given = c.input_dtype(0), computed = catena::compute_dtype(given);
@@ -82,7 +85,7 @@ void layer_normalization(CallView& c) {
   const Dtype given = c.input_dtype(0), computed = catena::compute_dtype(given);
   const Dtype of_parameters = c.input_dtype(1);
   const std::int64_t first = c.rank() - c.rank(1);
-  if (outside == 0 && of_parameters == given) {
+  if (outside == 0 && of_parameters == given && b.opset() >= 17) {
     return c.set(b.node("LayerNormalization", c.inputs(), {attribute("axis", first), attribute("epsilon", inside)}));
   }
   Integers axes(std::size_t(c.rank(1)));

@@ -7,6 +7,7 @@
 namespace nn::serializers {
 
 NamedTensors::~NamedTensors() = default;
+std::map<std::string, std::string> NamedTensors::texts() const { return {}; }
 
 NamedTensorsDeserializer::NamedTensorsDeserializer(catena::Shared<const NamedTensors> file, const LoadOptions& options)
     : Serializer(options), file_(std::move(file)) {}

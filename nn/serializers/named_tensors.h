@@ -23,6 +23,8 @@ class CATENA_EXPORT NamedTensors {
   // Returns the beginning of error messages: `load_torch: "model.pt"`.
   virtual const std::string& context() const noexcept = 0;
   virtual std::vector<std::string> keys() const = 0;
+  // Returns the texts of the file by their names; by default none.
+  virtual std::map<std::string, std::string> texts() const;
   // Returns the array of that name with its elements; nothing if there is none. An element type that no array can have
   // gives an NpyArray without a dtype and without elements.
   virtual std::optional<catena::NpyArray> read(std::string_view name) const = 0;

@@ -195,6 +195,8 @@ LoadReport Serializer::report() const {
     std::string name = has_names_of_its_own() ? key : join(key);
     if (!asked.contains(with_single_slashes(name))) result.unexpected.push_back(std::move(name));
   }
+  for (const std::string& key : result.missing) result.missing_keys.push_back(internal::name_in_pytorch(key));
+  for (const std::string& key : result.unexpected) result.unexpected_keys.push_back(internal::name_in_pytorch(key));
   return result;
 }
 

@@ -40,6 +40,8 @@ class Parameter;
 // that no member has; `ignored` are keys excluded by LoadOptions::ignore_names.
 struct CATENA_EXPORT LoadReport {
   std::vector<std::string> loaded, missing, unexpected, ignored;
+  // The same keys by PyTorch's names, "fc2.weight" for "fc2/W".
+  std::vector<std::string> missing_keys = {}, unexpected_keys = {};
 
   // True if every key of the object and of the file has been used.
   bool is_complete() const noexcept { return missing.empty() && unexpected.empty() && ignored.empty(); }

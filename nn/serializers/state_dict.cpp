@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <catena/kernels/base/device_name.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/key_style.h>
@@ -16,11 +17,14 @@ namespace serializers {
 
 namespace {
 
-// The keys of a file of PyTorch are its names, unless they have slashes, as those of an optimizer of Catena do.
+// The keys of a file of PyTorch are its names, unless they have slashes, as those of an optimizer of Catena do; and so
+// are keys of a program with points and without slashes.
 LoadOptions with_style_of(const StateDict& state, LoadOptions options) {
   const auto has_slash = [](const auto& entry) { return entry.first.find('/') != std::string::npos; };
-  if (state.origin == StateDict::Origin::torch && std::ranges::none_of(state, has_slash))
-    options.style = KeyStyle::pytorch;
+  const auto has_point = [](const auto& entry) { return entry.first.find('.') != std::string::npos; };
+  const bool may_have_names = state.origin == StateDict::Origin::torch ||
+                              (state.origin == StateDict::Origin::other && std::ranges::any_of(state, has_point));
+  if (may_have_names && std::ranges::none_of(state, has_slash)) options.style = KeyStyle::pytorch;
   return options;
 }
 
@@ -79,7 +83,7 @@ StateDict StateDict::below(const std::string& name) const {
   for (const auto& [key, array] : *this)
     if (is_below(key)) found.insert_or_assign(key.substr(prefix.size()), array);
   for (const auto& [key, text] : texts)
-    if (key.starts_with(prefix)) found.texts[key.substr(prefix.size())] = text;
+    if (is_below(key)) found.texts[key.substr(prefix.size())] = text;
   catena::check<catena::KeyError>(!found.empty() || !found.texts.empty(), "StateDict.below",
                                   "there are no keys under \"", name, "/\"");
   return found;
@@ -113,9 +117,59 @@ catena::Scalar StateDict::Entry::item_of_entry() const {
   return autograd::item(*this);
 }
 
+StateDict::Entry::operator std::string() const {
+  const auto at = of_->texts.find(key_);
+  catena::check<catena::TypeError>(at != of_->texts.end(), "StateDict", "there is no text \"", key_, "\"");
+  return at->second;
+}
+
+StateDict::Entry StateDict::Entry::operator[](const char* key) const {
+  const std::string below = catena::concat(key_, '/', key), dotted = catena::concat(key_, '.', key);
+  const bool is_dotted = !of_->map::contains(below) && !of_->texts.contains(below) &&
+                         (of_->map::contains(dotted) || of_->texts.contains(dotted) || of_->origin == Origin::torch);
+  return {*of_, is_dotted ? dotted : of_->key_of(below)};
+}
+
+autograd::Array StateDict::only() const {
+  catena::check<catena::KeyError>(size() == 1 && begin()->first.empty(), "StateDict",
+                                  "a file of one array is a Variable; this one has names, such as \"",
+                                  empty() ? "" : begin()->first, '"');
+  return begin()->second;
+}
+
+StateDict deepcopy(const StateDict& state) {
+  StateDict copy = state;
+  for (auto& [key, array] : copy)
+    if (array) array = autograd::copy(array);
+  return copy;
+}
+
+LoadFileOptions::MapLocation::MapLocation(const char* name) : device(catena::device_from_name("load", name)) {}
+
+namespace {
+// The parts under their names.
+StateDict flattened(const NamedStates& parts) {
+  StateDict all;
+  const auto below = [](const std::string& name, const std::string& key) {
+    return key.empty() ? name : catena::concat(name, '/', key);
+  };
+  for (const auto& [name, part] : parts) {
+    for (const auto& [key, array] : part.state()) all.insert_or_assign(below(name, key), array);
+    for (const auto& [key, text] : part.state().texts) all.texts[below(name, key)] = text;
+  }
+  return all;
+}
+}  // namespace
+
 NamedState::NamedState(const autograd::Array& a) { state_[""] = a; }
 NamedState::NamedState(const std::vector<double>& numbers)
     : NamedState(autograd::array(numbers, {std::int64_t(numbers.size())})) {}
+NamedState::NamedState(const char* text) : kind_(Kind::text) { state_.texts[""] = text; }
+NamedState::NamedState(std::initializer_list<std::pair<std::string, NamedState>> parts)
+    : state_(flattened({parts.begin(), parts.end()})) {}
+autograd::Array NamedState::of_integer(std::int64_t number) {
+  return autograd::array(std::vector<std::int64_t>{number}, Shape{});
+}
 autograd::Array NamedState::of_number(double number) {
   return autograd::full({}, number, autograd::Dtype::float64, autograd::Device{});
 }
@@ -159,7 +213,10 @@ StateDict state_from(serializers::ArrayMap&& arrays) {
   return state;
 }
 
-bool is_of_torch(const std::string& filename) { return filename.ends_with(".pt") || filename.ends_with(".pth"); }
+bool is_of_torch(const std::string& filename) {
+  constexpr const char* kEnds[] = {".pt", ".pth", ".pt.tar", ".pth.tar", ".ckpt"};
+  return std::ranges::any_of(kEnds, [&](const char* end) { return filename.ends_with(end); });
+}
 
 }  // namespace
 
@@ -183,19 +240,15 @@ void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const
 }
 void save(const NamedStates& parts, const std::string& filename) {
   if (is_of_torch(filename)) return serializers::internal::write_torch(filename, parts);
-  StateDict all;
-  for (const auto& [name, part] : parts) {
-    for (const auto& [key, array] : part.state())
-      all.insert_or_assign(key.empty() ? name : catena::concat(name, "/", key), array);
-    for (const auto& [key, text] : part.state().texts) all.texts[catena::concat(name, "/", key)] = text;
-  }
-  save(all, filename);
+  save(flattened(parts), filename);
 }
 
 StateDict load(const std::string& filename) {
   if (filename.ends_with(".safetensors")) return load_file(filename);
   if (is_of_torch(filename)) {
-    StateDict state = state_from(serializers::read_torch(filename));
+    const auto file = serializers::open_torch(filename, "load");
+    StateDict state = state_from(serializers::read_all(*file));
+    state.texts = file->texts();
     state.origin = StateDict::Origin::torch;
     return state;
   }

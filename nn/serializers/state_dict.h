@@ -4,6 +4,8 @@
 //   model.load_state_dict(best);                        // nn::load_state_dict(optimizer, state)
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -17,11 +19,32 @@
 
 namespace nn {
 
+namespace internal {
+// A Variable, whose array is saved. (autograd/variable.h is not included here.)
+template <class T>
+concept HasArrayData = requires(const T& v) {
+  { v.data() } -> std::convertible_to<autograd::Array>;
+  v.creator();
+};
+// A map of the standard library from keys to variables or arrays that is no StateDict.
+template <class M>
+concept MapOfArrays = std::is_convertible_v<const typename M::key_type&, std::string> &&
+    (HasArrayData<typename M::mapped_type> || autograd::ForeignArray<typename M::mapped_type> ||
+     std::is_same_v<typename M::mapped_type, autograd::Array>);
+}  // namespace internal
+
 // Arrays on the CPU by key ("l1/W"), copies of those of the object. Numbers are arrays of shape (). Texts, which a
 // trainer has, are in `texts`.
 class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
  public:
   using std::map<std::string, autograd::Array>::map;
+  // Of the program's own map from keys, also from PyTorch's names, to variables or arrays.
+  template <internal::MapOfArrays M> StateDict(const M& arrays) {
+    for (const auto& [key, value] : arrays) {
+      if constexpr (internal::HasArrayData<typename M::mapped_type>) insert_or_assign(std::string(key), value.data());
+      else insert_or_assign(std::string(key), autograd::Array(value));
+    }
+  }
   std::map<std::string, std::string> texts;
   // Where the keys come from. The keys of a link are PyTorch's names in a file of PyTorch (.pt), and a state from such
   // a file is loaded by these names unless its keys have slashes.
@@ -43,6 +66,11 @@ class CATENA_EXPORT StateDict : public std::map<std::string, autograd::Array> {
   // must outlive the entry.
   class CATENA_EXPORT Entry;
   Entry operator[](const std::string& key);
+  // A variable of the only array, which has the empty key: that of a file of one array. KeyError if there are others.
+  template <internal::HasArrayData V> operator V() const { return V(only()); }
+
+ private:
+  autograd::Array only() const;
 };
 
 class CATENA_EXPORT StateDict::Entry : public autograd::Array {
@@ -54,6 +82,12 @@ class CATENA_EXPORT StateDict::Entry : public autograd::Array {
   template <class T> operator T() const requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
     return item_of_entry().template to<T>();
   }
+  // A text: std::string arch = checkpoint["arch"]. TypeError if there is none.
+  operator std::string() const;
+  // An entry of the state below this one: checkpoint["config"]["lr"].
+  using Array::operator[];
+  Entry operator[](const char* key) const;
+  Entry operator[](const std::string& key) const { return (*this)[key.c_str()]; }
   // The conversion of Array, which the operator before it hides.
   template <autograd::ForeignArray T> operator T() const { return static_cast<const autograd::Array&>(*this); }
   Entry& operator=(const autograd::Array& a);
@@ -81,23 +115,34 @@ CATENA_ENTRY_OPERATOR(*)
 CATENA_ENTRY_OPERATOR(/)
 #undef CATENA_ENTRY_OPERATOR
 
-// A part that save() writes under a name: an array, a number, a list of numbers or a state dict.
+// A part that save() writes under a name: an array or a variable, a number (int64 or float64), a text, a list of
+// numbers, a state dict, or a list of parts.
 class CATENA_EXPORT NamedState {
  public:
   NamedState(StateDict state) : state_(std::move(state)) {}
   NamedState(const autograd::Array& a);
   template <autograd::ForeignArray T> NamedState(const T& a) : NamedState(autograd::Array(a)) {}
-  template <class T> NamedState(T number) requires std::is_arithmetic_v<T> : NamedState(of_number(double(number))) {
-    kind_ = std::is_integral_v<T> ? Kind::integer : Kind::number;
+  template <internal::HasArrayData V> NamedState(const V& v) : NamedState(autograd::Array(v.data())) {}
+  template <class T> NamedState(T number) requires std::is_floating_point_v<T> : NamedState(of_number(double(number))) {
+    kind_ = Kind::number;
   }
+  template <class T>
+  NamedState(T number) requires std::is_integral_v<T> : NamedState(of_integer(std::int64_t(number))) {
+    kind_ = Kind::integer;
+  }
+  NamedState(const char* text);
+  NamedState(const std::string& text) : NamedState(text.c_str()) {}
+  NamedState(std::initializer_list<std::pair<std::string, NamedState>> parts);
   NamedState(const std::vector<double>& numbers);
   const StateDict& state() const noexcept { return state_; }
-  enum class Kind { arrays, number, integer };  // a number is a Python number in a file of PyTorch
+  // A number and a text are those of Python in a file of PyTorch.
+  enum class Kind { arrays, number, integer, text };
   Kind kind() const noexcept { return kind_; }
 
  private:
   static autograd::Array of_number(double number);
-  StateDict state_;  // an array has the empty key
+  static autograd::Array of_integer(std::int64_t number);
+  StateDict state_;  // an array or a text has the empty key
   Kind kind_ = Kind::arrays;
 };
 using NamedStates = std::vector<std::pair<std::string, NamedState>>;
@@ -140,35 +185,68 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
   return s.load(object);
 }
 
+// A copy with arrays of its own: Python's copy.deepcopy(model.state_dict()).
+CATENA_EXPORT StateDict deepcopy(const StateDict& state);
+
 // Writes the arrays to a file, as safetensors, npz or a file of PyTorch by the end of its name: ".safetensors", ".npz",
-// ".pt" or ".pth" (ValueError for others). torch.load reads the last ones, and the state of a link has PyTorch's names
-// there. TypeError for texts in a file that is not npz, and for dtypes that PyTorch's files lack.
+// ".pt", ".pth", ".pt.tar", ".pth.tar" or ".ckpt" (ValueError for others). torch.load reads the last ones, and the
+// state of a link has PyTorch's names there. TypeError for texts in a safetensors file, and for dtypes that PyTorch's
+// files lack.
 CATENA_EXPORT void save(const StateDict& state, const std::string& filename);
 // save(model, "m.pt") writes model.state_dict(), of any object that has one.
 template <class T> void save(T& object, const std::string& filename) requires requires {
   StateDict(object.state_dict());
 }
 { save(object.state_dict(), filename); }
-// Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
-CATENA_EXPORT StateDict load(const std::string& filename);
-// load(model, "m.pt") calls model.load_state_dict with the state in the file.
-template <class T> LoadReport load(T& object, const std::string& filename) requires requires {
-  StateDict(object.state_dict());
-}
-{ return object.load_state_dict(load(filename)); }
-// Several states and numbers (float64) in one file, PyTorch's checkpoint, with keys such as "model/l1/W":
+// Several states, numbers and texts in one file, PyTorch's checkpoint, with keys such as "model/l1/W":
 //   save({{"model", model.state_dict()}, {"optimizer", optimizer.state_dict()}, {"epoch", 3}}, "c.pt");
 //   nn::StateDict c = nn::load("c.pt");
 //   model.load_state_dict(c["model"]), optimizer.load_state_dict(c["optimizer"]);
 //   const int epoch = c["epoch"];
 CATENA_EXPORT void save(std::initializer_list<std::pair<std::string, NamedState>> parts, const std::string& filename);
 CATENA_EXPORT void save(const NamedStates& parts, const std::string& filename);
+// One array, which load() gives back: autograd::Variable x = load("x.pt").
+template <class A>
+void save(const A& array, const std::string& filename) requires(internal::HasArrayData<A> ||
+                                                                autograd::ForeignArray<A> ||
+                                                                std::is_same_v<A, autograd::Array>) {
+  save(NamedStates{{"", NamedState(array)}}, filename);
+}
+// Reads such a file, or one of PyTorch (.pt, .pth) with its keys.
+CATENA_EXPORT StateDict load(const std::string& filename);
+// PyTorch's options.
+struct LoadFileOptions {
+  // A device, or its name, to which the arrays are copied: "cpu", "cuda", "cuda:1" (ValueError for others). By default
+  // they are on the CPU.
+  struct MapLocation {
+    MapLocation() = default;
+    MapLocation(autograd::Device where) : device(where) {}
+    CATENA_EXPORT MapLocation(const char* name);
+    MapLocation(const std::string& name) : MapLocation(name.c_str()) {}
+    autograd::Device device = {};
+  };
+  MapLocation map_location = {};
+  bool weights_only = true;  // without effect: nothing of a file is executed
+};
+template <std::same_as<LoadFileOptions> O = LoadFileOptions> StateDict load(const std::string& filename, const O& o) {
+  StateDict state = load(filename);
+  for (auto& [key, array] : state) array = autograd::to_device(array, o.map_location.device);
+  return state;
+}
+template <class T> LoadReport load(T& object, const std::string& filename) requires requires {
+  StateDict(object.state_dict());
+}
+{ return object.load_state_dict(load(filename)); }
 // The names of Python's safetensors, whose files may have any name.
 CATENA_EXPORT void save_file(const StateDict& state, const std::string& filename);
 CATENA_EXPORT StateDict load_file(const std::string& filename);
 namespace safetensors {
 using nn::save_file, nn::load_file;
+template <class L> void save_model(L& model, const std::string& filename) { save_file(model.state_dict(), filename); }
+template <class L> LoadReport load_model(L& model, const std::string& filename) {
+  return model.load_state_dict(load_file(filename));
 }
+}  // namespace safetensors
 
 // auto [missing, unexpected] = model.load_state_dict(state, {.strict = false})
 template <std::size_t I> const std::vector<std::string>& get(const LoadReport& report) noexcept {

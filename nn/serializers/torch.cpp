@@ -157,8 +157,11 @@ Bytes number_bytes(const TorchTensor& t) {
 
 class TorchFile final : public NamedTensors {
  public:
-  TorchFile(std::string context, std::vector<TorchTensor> tensors, catena::Owned<Storages> storages)
-      : context_(std::move(context)), tensors_(std::move(tensors)), storages_(std::move(storages)) {
+  TorchFile(std::string context, const TorchPickle& pickle, catena::Owned<Storages> storages)
+      : context_(std::move(context)),
+        tensors_(pickle.tensors()),
+        texts_(pickle.texts()),
+        storages_(std::move(storages)) {
     for (std::size_t i = 0; i < tensors_.size(); ++i) index_[tensors_[i].name] = i;
   }
   const std::string& context() const noexcept override { return context_; }
@@ -167,6 +170,7 @@ class TorchFile final : public NamedTensors {
     for (const TorchTensor& t : tensors_) names.push_back(t.name);
     return names;
   }
+  std::map<std::string, std::string> texts() const override { return texts_; }
   std::optional<NpyArray> read(std::string_view name) const override {
     const auto found = index_.find(name);
     if (found == index_.end()) return {};
@@ -196,6 +200,7 @@ class TorchFile final : public NamedTensors {
 
   std::string context_;
   std::vector<TorchTensor> tensors_;
+  std::map<std::string, std::string> texts_;
   std::unordered_map<std::string_view, std::size_t> index_;  // the names are those of the tensors
   catena::Owned<Storages> storages_;
 };
@@ -212,8 +217,8 @@ catena::Shared<const NamedTensors> open_archive(std::string_view op, const std::
   catena::Owned<Storages> storages(archive);
   const std::string context = archive->context();
   const Bytes pickle = archive->pickle();
-  std::vector<TorchTensor> tensors = TorchPickle(context, text_of(pickle)).tensors();
-  return shared(catena::Owned<NamedTensors>(new TorchFile(context, std::move(tensors), std::move(storages))));
+  const TorchPickle value(context, text_of(pickle));
+  return shared(catena::Owned<NamedTensors>(new TorchFile(context, value, std::move(storages))));
 }
 
 // Five pickles: the magic number, the version of the format, sizes of the machine, the value, the keys of the storages.
@@ -232,7 +237,7 @@ catena::Shared<const NamedTensors> open_old(const std::string& context, std::str
   const TorchPickle keys(context, rest);
   rest.remove_prefix(keys.length());
   file->find_storages(keys.root(), file->content().size() - rest.size(), value.storages());
-  return shared(catena::Owned<NamedTensors>(new TorchFile(context, value.tensors(), std::move(storages))));
+  return shared(catena::Owned<NamedTensors>(new TorchFile(context, value, std::move(storages))));
 }
 
 }  // namespace

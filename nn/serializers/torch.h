@@ -10,9 +10,9 @@
 // model, which torch.save(model) writes, is therefore refused: save its state_dict().
 //
 // Nested dictionaries, lists and tuples give names with dots: "model.conv.weight", "optimizer.state.0.exp_avg". Numbers
-// are arrays of shape () (int64, float64, bool); texts and None have none. The views of one storage are separate
-// arrays. The file is not trusted: every tensor must lie within its storage, and one with more elements than its
-// storage may have 2^26 at most.
+// are arrays of shape () (int64, float64, bool); texts are no arrays (nn::load has them), and None is left out. The
+// views of one storage are separate arrays. The file is not trusted: every tensor must lie within its storage, and one
+// with more elements than its storage may have 2^26 at most.
 #pragma once
 
 #include <concepts>

@@ -209,6 +209,7 @@ void TorchPickle::collect(const PickleNode& node, const std::string& name, int d
     case Kind::boolean:
     case Kind::integer:
     case Kind::number: to.tensors.push_back(number_of(node, name)); return;
+    case Kind::text: to.texts[name] = node.text; return;
     case Kind::dict:
     case Kind::list:
     case Kind::tuple: collect_children(node, name, depth, to); return;
@@ -230,6 +231,12 @@ void TorchPickle::collect_children(const PickleNode& node, const std::string& na
     collect(*node.items[i + 1], prefix + (key.kind == Kind::text ? key.text : std::to_string(key.integer)), depth + 1,
             to);
   }
+}
+
+std::map<std::string, std::string> TorchPickle::texts() const {
+  Found found;
+  collect(root(), "", 0, found);
+  return std::move(found.texts);
 }
 
 std::vector<TorchTensor> TorchPickle::tensors() const {

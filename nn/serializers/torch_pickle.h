@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -36,6 +37,8 @@ class TorchPickle final : public catena::PickleReader {
   // Returns the tensors and numbers of the value, by names with dots. ValueError for a key that is neither text nor
   // integer, for the same name twice, and for values inside of themselves.
   std::vector<TorchTensor> tensors() const;
+  // Returns the texts of the value by such names.
+  std::map<std::string, std::string> texts() const;
   // Returns the size of an element, in bytes, of each storage to which the pickle refers, by its key.
   const std::unordered_map<std::string, std::uint64_t>& storages() const noexcept { return storages_; }
 
@@ -43,6 +46,7 @@ class TorchPickle final : public catena::PickleReader {
   // The tensors found so far, with the numbers that are limited because a value may occur in several places.
   struct Found {
     std::vector<TorchTensor> tensors;
+    std::map<std::string, std::string> texts;
     std::size_t values = 0, name_bytes = 0;
   };
 

@@ -73,9 +73,6 @@ class Pickle {
 };
 
 std::vector<Entry> entries_of(const StateDict& state) {
-  catena::check<catena::TypeError>(state.texts.empty(), "save", "the state has the text \"",
-                                   state.texts.empty() ? "" : state.texts.begin()->first,
-                                   "\", which only npz files have");
   std::vector<Entry> entries;
   for (const auto& [key, array] : state) {
     catena::check<catena::TypeError>(bool(array), "save", "the array of \"", key, "\" is null");
@@ -121,12 +118,16 @@ struct Archive {
     pickle.op('R');
     storages.push_back(std::move(e));
   }
-  void dictionary(std::vector<Entry> entries) {
+  void dictionary(std::vector<Entry> entries, const std::map<std::string, std::string>& texts) {
     pickle.op('}');
     pickle.op('(');
     for (Entry& e : entries) {
       pickle.text(e.key);
       tensor(std::move(e));
+    }
+    for (const auto& [key, text] : texts) {
+      pickle.text(key);
+      pickle.text(text);
     }
     pickle.op('u');
   }
@@ -136,12 +137,14 @@ struct Archive {
       const bool is_array = state.size() == 1 && state.begin()->first.empty();
       std::vector<Entry> entries = entries_of(state);
       if (is_array) tensor(std::move(entries[0]));
-      else dictionary(std::move(entries));
-      return;
+      else dictionary(std::move(entries), state.texts);
+    } else if (part.kind() == NamedState::Kind::text) {
+      pickle.text(state.texts.begin()->second);
+    } else {
+      const catena::Scalar number = autograd::item(state.begin()->second);
+      if (part.kind() == NamedState::Kind::integer) pickle.integer(number.to<std::int64_t>());
+      else pickle.number(number.to<double>());
     }
-    const double number = autograd::item(state.begin()->second).to<double>();
-    if (part.kind() == NamedState::Kind::integer) pickle.integer(std::int64_t(number));
-    else pickle.number(number);
   }
 
  private:

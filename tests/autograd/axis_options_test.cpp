@@ -83,6 +83,16 @@ BOOST_AUTO_TEST_CASE(extrema) {
   BOOST_CHECK(all.shape() == (Shape{1, 1}) && where_all.shape() == (Shape{1, 1}));
   same(x.argmax({.dim = 1}), x.argmax(1));
   same(argmin(x, {.axis = 0}), x.argmin(0));
+  same(x.argmax(1, {.keepdim = true}), x.argmax(1).unsqueeze(1));
+  same(x.argmin(0, {.keepdim = true}), x.argmin(0).unsqueeze(0));
+  const auto [kept, where_kept] = x.max(1, {.keepdim = true});
+  same(kept, x.max({.dim = 1, .keepdim = true}));
+  BOOST_TEST(of(where_kept) == of(x.argmax(1)), boost::test_tools::per_element());
+  BOOST_CHECK(where_kept.shape() == kept.shape());
+  same(x.min(0, {.keepdim = true}), x.min({.dim = 0, .keepdim = true}));
+  const auto [two, where_two] = x.topk(2, 1, true, true);
+  same(two, x.topk(2, 1).values);
+  same(where_two, x.topk(2, 1).indices);
   same(x.argmin({.dim = 0, .keepdim = true}), x.argmin(0).unsqueeze(0));
   BOOST_CHECK(x.argmax({.keepdim = true}).shape() == (Shape{1, 1}));
   BOOST_TEST(x.argmax({.keepdim = true}).item() == 1);

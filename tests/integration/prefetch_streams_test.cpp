@@ -52,7 +52,7 @@ struct Training {
 };
 
 // The examples are rows of an array on the device, so that batches are made of them by kernels.
-struct Rows : training::Dataset {
+struct Rows : training::DatasetMixin {
   nd::Array rows = nd::arange(60).reshape({12, 5}).astype(nd::float32);
   std::int64_t size() const override { return 12; }
   training::Example get_example(std::int64_t i) const override { return Array(rows(i)); }

@@ -26,7 +26,7 @@ datasets::Mnist images() {
   return mnist;
 }
 
-Example batch(const Dataset& set, std::int64_t first, std::int64_t n) {
+Example batch(const DatasetMixin& set, std::int64_t first, std::int64_t n) {
   std::vector<std::int64_t> indices;
   for (std::int64_t i = first; i < first + n; ++i) indices.push_back(i % set.size());
   return *set.get_batch(indices);
@@ -48,7 +48,7 @@ struct CNN : nn::Chain {
 };
 
 // The predicted classes of all test images.
-template <class Net> std::vector<std::int64_t> classes(Net& net, const Dataset& set) {
+template <class Net> std::vector<std::int64_t> classes(Net& net, const DatasetMixin& set) {
   const auto scope = autograd::using_config({.train = false, .enable_backprop = false});
   std::vector<std::int64_t> result;
   for (std::int64_t first = 0; first < set.size(); first += 500) {

@@ -28,7 +28,7 @@ std::vector<double> numbers(const Array& a) { return test::values(a); }
 bool on_cpu() { return nd::current_device().kind == nd::Device::Kind::cpu; }
 
 // A bit of everything that draws, in loading times that do not follow the order.
-struct Drawing : training::Dataset {
+struct Drawing : training::DatasetMixin {
   std::int64_t n;
   explicit Drawing(std::int64_t n_ = 12) : n(n_) {}
   std::int64_t size() const override { return n; }
@@ -111,7 +111,7 @@ BOOST_AUTO_TEST_CASE(draws_follow_from_seed_sweep_and_index) {
 
 // A worker process has the CPU as current device, also if the program works on a GPU.
 BOOST_AUTO_TEST_CASE(processes_draw_on_the_host) {
-  struct Crops : training::Dataset {
+  struct Crops : training::DatasetMixin {
     std::int64_t size() const override { return 6; }
     Example get_example(std::int64_t) const override {
       const nd::Array at = nd::random::randint(0, 1000000, {2});
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(replicas_repeat_and_resume) {
 
 // Augmentation in the data set, in the run as a whole.
 BOOST_AUTO_TEST_CASE(a_resumed_run_is_the_uninterrupted_one) {
-  struct Augmented : training::Dataset {
+  struct Augmented : training::DatasetMixin {
     DatasetPtr of = labelled(20);
     std::int64_t size() const override { return of->size(); }
     Example get_example(std::int64_t i) const override {

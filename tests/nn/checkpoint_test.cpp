@@ -127,6 +127,30 @@ BOOST_AUTO_TEST_CASE(a_call_at_once) {
   check_close(x.grad(), slope, 1e-12, 1e-12, "checkpoint");
 }
 
+BOOST_AUTO_TEST_CASE(arguments_of_pytorch) {
+  nn::Sequential net;
+  for (int i = 0; i < 4; ++i) net.append(Counting());
+  Variable x(floats({1, -2, 0.5f, 3, 0, 1}, {2, 3})), other(floats({1, -2, 0.5f, 3, 0, 1}, {2, 3}));
+  const Variable y = nn::checkpoint_sequential(net, 2, x),
+                 expected = nn::checkpoint_sequential(net, other, {.segments = 2});
+  BOOST_TEST(values(y.data()) == values(expected.data()), boost::test_tools::per_element());
+  y.sum().backward();
+  expected.sum().backward();
+  BOOST_TEST(values(x.grad()) == values(other.grad()), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(nn::checkpoint_sequential(net, 5, x), catena::ValueError);
+  int calls = 0;
+  const auto f = [&](const Variable& v) {
+    ++calls;
+    return v * v;
+  };
+  Variable z(floats({1, 2, 3}, {3}));
+  const Variable squares = autograd::checkpoint(f, z, {.use_reentrant = false});
+  BOOST_TEST(calls == 1);
+  squares.sum().backward();
+  BOOST_TEST(calls == 2);
+  BOOST_TEST(values(z.grad()) == (std::vector<double>{2, 4, 6}), boost::test_tools::per_element());
+}
+
 // A weight that changes before backward shows which products are computed again: tanh' reads the product.
 BOOST_AUTO_TEST_CASE(kept_products) {
   namespace policies = autograd::checkpoint_policies;

@@ -72,6 +72,45 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_leaves_the_model_as_it_was) {
   BOOST_CHECK_THROW(net.load_state_dict(state, {.strict = false}), catena::TypeError);
 }
 
+// Maps of a program, copies, and the names of keys in the report.
+BOOST_AUTO_TEST_CASE(maps_copies_and_reports) {
+  Net net(4), other(4);
+  std::map<std::string, Variable> by_name;
+  for (const auto& [name, p] : net.named_parameters()) by_name[name] = p;
+  const std::pair<const char*, const char*> others[] = {
+      {"bn.num_batches_tracked", "bn/N"}, {"bn.running_mean", "bn/avg_mean"}, {"bn.running_var", "bn/avg_var"}};
+  for (const auto& [name, key] : others) by_name[name] = Variable(net.state_dict().at(key));
+  BOOST_TEST(by_name.contains("l1.weight"));
+  other.load_state_dict(by_name);
+  BOOST_TEST(of(other.l1.W) == of(net.l1.W), boost::test_tools::per_element());
+  BOOST_TEST(of(other.bn.gamma) == of(net.bn.gamma), boost::test_tools::per_element());
+  std::map<std::string, Array> by_key;
+  for (const auto& [key, array] : net.state_dict()) by_key[key] = array;
+  autograd::fill(other.l2.W.data(), 0);
+  other.load_state_dict(by_key);
+  BOOST_TEST(of(other.l2.W) == of(net.l2.W), boost::test_tools::per_element());
+  nn::StateDict state = net.state_dict();
+  const nn::StateDict copy = nn::deepcopy(state);
+  const Doubles before = of(net.l1.W);
+  autograd::fill(state.at("l1/W"), 9);
+  BOOST_TEST(autograd::to_vector<double>(copy.at("l1/W")) == before, boost::test_tools::per_element());
+  BOOST_TEST((copy.origin == nn::StateDict::Origin::link));
+  state.erase("l2/W");
+  state["extra"] = floats({1}, {1});
+  const nn::LoadReport report = net.load_state_dict(state, {.strict = false});
+  BOOST_TEST(report.missing_keys == (std::vector<std::string>{"l2.weight"}), boost::test_tools::per_element());
+  BOOST_TEST(report.unexpected_keys == (std::vector<std::string>{"extra"}), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(models_of_safetensors) {
+  const TemporaryFolder folder("safetensors_model");
+  Net net(4), other(4);
+  nn::safetensors::save_model(net, folder / "m.safetensors");
+  const nn::LoadReport report = nn::safetensors::load_model(other, folder / "m.safetensors");
+  BOOST_TEST(report.is_complete());
+  BOOST_TEST(of(other.l2.W) == of(net.l2.W), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(names_of_pytorch) {
   Net net(4);
   nn::StateDict state;

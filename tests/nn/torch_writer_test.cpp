@@ -99,8 +99,63 @@ BOOST_AUTO_TEST_CASE(dtypes_shapes_and_refusals) {
   BOOST_CHECK_THROW(nn::save(wide, file), catena::TypeError);
   nn::StateDict text;
   text.texts["name"] = "net";
-  BOOST_CHECK_THROW(nn::save(text, file), catena::TypeError);
+  nn::save(text, file);
+  BOOST_TEST(nn::load(file).texts.at("name") == "net");
   BOOST_CHECK_THROW(nn::save(text, folder / "net.bin"), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(texts_large_integers_and_parts_of_parts) {
+  const TemporaryFolder folder("torch_texts");
+  constexpr std::int64_t kLarge = (std::int64_t(1) << 53) + 1;  // no float64
+  const Variable v(floats({1, 2, 3}, {3}));
+  for (const char* name : {"c.pt", "c.pth", "c.pth.tar", "c.pt.tar", "c.ckpt", "c.npz"}) BOOST_TEST_CONTEXT(name) {
+      const std::string file = folder / name;
+      nn::save({{"arch", "resnet18"},
+                {"empty", std::string()},
+                {"seed", kLarge},
+                {"least", std::numeric_limits<std::int64_t>::min()},
+                {"best", 0.5},
+                {"done", true},
+                {"v", v},
+                {"config", {{"lr", 0.25}, {"optimizer", "sgd"}, {"model", {{"depth", 18}}}}}},
+               file);
+      nn::StateDict c = nn::load(file);
+      const std::string arch = c["arch"], optimizer = c["config"]["optimizer"];
+      BOOST_TEST(arch == "resnet18");
+      BOOST_TEST(optimizer == "sgd");
+      BOOST_TEST(std::string(c["empty"]).empty());
+      BOOST_TEST(std::int64_t(c["seed"]) == kLarge);
+      BOOST_TEST(c.at("seed").dtype() == Dtype::int64);
+      BOOST_TEST(std::int64_t(c["least"]) == std::numeric_limits<std::int64_t>::min());
+      BOOST_TEST(c.at("best").dtype() == Dtype::float64);
+      BOOST_TEST(int(c["done"]) == 1);
+      BOOST_TEST(of(c["v"]) == (std::vector<double>{1, 2, 3}), each);
+      BOOST_TEST(double(c["config"]["lr"]) == 0.25);
+      BOOST_TEST(int(c["config"]["model"]["depth"]) == 18);
+      const nn::StateDict config = c["config"];
+      BOOST_TEST(config.texts.at("optimizer") == "sgd");
+      BOOST_CHECK_THROW(static_cast<void>(std::string(c["best"])), catena::TypeError);
+      BOOST_CHECK_THROW(static_cast<void>(double(c["arch"])), catena::TypeError);
+      BOOST_CHECK_THROW(static_cast<void>(Variable(c)), catena::KeyError);
+    }
+  BOOST_CHECK_THROW(nn::save({{"arch", "resnet18"}}, folder / "c.safetensors"), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(one_array_and_the_options_of_load) {
+  const TemporaryFolder folder("torch_one");
+  const Variable x(floats({1, 2, 3, 4, 5, 6}, {2, 3}));
+  for (const char* name : {"x.pt", "x.pth"}) {
+    nn::save(x, folder / name);
+    const Variable again = nn::load(folder / name);
+    BOOST_TEST(again.shape() == x.shape());
+    BOOST_TEST(of(again.data()) == of(x.data()), each);
+    nn::save(x.data(), folder / name);
+    BOOST_TEST(of(nn::load(folder / name).at("")) == of(x.data()), each);
+  }
+  const std::string file = folder / "x.pt";
+  BOOST_TEST(nn::load(file, {.map_location = "cpu", .weights_only = true}).at("").device() == autograd::Device{});
+  BOOST_TEST(nn::load(file, {.map_location = autograd::Device{}}).at("").device() == autograd::Device{});
+  BOOST_CHECK_THROW(nn::load(file, {.map_location = "tpu"}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

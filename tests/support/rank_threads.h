@@ -44,7 +44,7 @@ inline std::string text_of(const training::Example& e) {
   for (const std::string& name : e.names) text += name + ",";
   return text;
 }
-inline std::vector<std::string> texts_of(const training::Dataset& dataset) {
+inline std::vector<std::string> texts_of(const training::DatasetMixin& dataset) {
   std::vector<std::string> texts;
   for (std::int64_t i = 0; i < dataset.size(); ++i) texts.push_back(text_of(dataset.get_example(i)));
   return texts;

@@ -43,7 +43,7 @@ inline training::Devices named(const std::vector<Device>& devices) {
   return std::vector<training::DeviceId>(devices.begin(), devices.end());
 }
 
-struct OneByOne : training::Dataset {
+struct OneByOne : training::DatasetMixin {
   training::DatasetPtr of;
   explicit OneByOne(training::DatasetPtr of_) : of(std::move(of_)) {}
   std::int64_t size() const override { return of->size(); }

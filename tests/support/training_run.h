@@ -16,7 +16,7 @@ namespace test {
 struct StatefulRun {
   nn::Classifier<StatefulMLP> model;
   training::Adam optimizer;
-  std::shared_ptr<const training::Dataset> data;
+  std::shared_ptr<const training::DatasetMixin> data;
   training::SerialIterator train, validation;
   training::Trainer trainer;
   training::LogReport& log;
@@ -34,7 +34,7 @@ struct StatefulRun {
     trainer.extend(training::Snapshot({.trigger = {3, training::iteration}}));
   }
 
-  static std::shared_ptr<const training::Dataset> make_data() {
+  static std::shared_ptr<const training::DatasetMixin> make_data() {
     autograd::Generator fixed{99, 0};
     std::vector<std::int32_t> labels;
     for (int i = 0; i < 22; ++i) labels.push_back(i % 3);

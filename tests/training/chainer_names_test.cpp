@@ -51,8 +51,8 @@ BOOST_AUTO_TEST_SUITE(chainer_names)
 BOOST_AUTO_TEST_CASE(batches_are_lists_of_examples) {
   const Pairs pairs;
   const training::TupleDataset stacked = stacking();
-  for (const training::Dataset* const data :
-       {static_cast<const training::Dataset*>(&pairs), static_cast<const training::Dataset*>(&stacked)}) {
+  for (const training::DatasetMixin* const data :
+       {static_cast<const training::DatasetMixin*>(&pairs), static_cast<const training::DatasetMixin*>(&stacked)}) {
     training::SerialIterator iterator(*data, {.batch_size = 2, .repeat = false, .shuffle = false});
     const training::Batch first = *iterator.next();
     BOOST_TEST(taken(first).first == (Doubles{0, 1}), each);

@@ -36,7 +36,7 @@ void put_archive(const Root& root, const char* file, const char* name) {
 }
 int pixel(int image, int k) { return (image * 31 + k / 7) % 256; }
 
-void check_images(const Dataset& d, int first, double scale) {
+void check_images(const DatasetMixin& d, int first, double scale) {
   for (std::int64_t i = 0; i < d.size(); ++i) {
     const std::vector<double> v = values(d[i].values[0]);
     BOOST_REQUIRE(v.size() == 3072u);
@@ -45,7 +45,7 @@ void check_images(const Dataset& d, int first, double scale) {
                             "image " << i << " pixel " << k << ": " << v[std::size_t(k)]);
   }
 }
-std::vector<double> labels(const Dataset& d) {
+std::vector<double> labels(const DatasetMixin& d) {
   std::vector<double> all;
   for (std::int64_t i = 0; i < d.size(); ++i) all.push_back(values(d[i].values[1])[0]);
   return all;
@@ -168,7 +168,7 @@ BOOST_AUTO_TEST_CASE(what_cannot_be_had) {
 BOOST_AUTO_TEST_CASE(classes_of_torchvision) {
   const Root root;
   const std::string folder = root.folder.path.string();
-  const auto check = [](const Dataset& d, std::int64_t size, int first) {
+  const auto check = [](const DatasetMixin& d, std::int64_t size, int first) {
     BOOST_REQUIRE(d.size() == size);
     BOOST_TEST((d[0].values[0].dtype() == Dtype::uint8));
     BOOST_TEST((d[0].values[1].dtype() == Dtype::int64));

@@ -13,14 +13,14 @@ using Numbers = std::vector<double>;
 namespace {
 
 // Example i is (i, 10 i).
-struct Tens : Dataset {
+struct Tens : DatasetMixin {
   std::int64_t n;
   explicit Tens(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
   Example get_example(std::int64_t i) const override { return {i, 10 * i}; }
 };
 // Example i has i + 1 ones.
-struct Ragged : Dataset {
+struct Ragged : DatasetMixin {
   std::int64_t size() const override { return 3; }
   Example get_example(std::int64_t i) const override { return Example(autograd::ones({i + 1}, Dtype::float32)); }
 };
@@ -177,6 +177,38 @@ BOOST_AUTO_TEST_CASE(samplers) {
   }
   BOOST_CHECK_THROW(DataLoader(data, {.shuffle = true, .sampler = SequentialSampler()}), catena::ValueError);
   BOOST_CHECK_THROW(DataLoader(data, {.sampler = SubsetRandomSampler({8})}).begin(), catena::IndexError);
+}
+
+BOOST_AUTO_TEST_CASE(lists_options_and_sums) {
+  const Tens data(6);
+  const std::vector<int> some = {4, 1, 3};
+  const Subset subset(data, some);
+  BOOST_TEST((subset.indices() == std::vector<std::int64_t>{4, 1, 3}));
+  BOOST_CHECK_THROW(Subset(data, std::vector<int>{6}), catena::IndexError);
+  DataLoader listed(data, {.batch_size = 2, .sampler = some});
+  BOOST_TEST((sweep(listed) == std::vector<Numbers>{{4, 1}, {3}}));
+  DataLoader batched(data, {.batch_sampler = BatchSampler(SequentialSampler(), {.batch_size = 4, .drop_last = true})});
+  BOOST_TEST((sweep(batched) == std::vector<Numbers>{{0, 1, 2, 3}}));
+  const Variable weights(floats({0, 0, 1, 0, 0, 0}, {6}));
+  for (const auto& sampler :
+       {WeightedRandomSampler(weights, 3), WeightedRandomSampler(weights, 3, {.replacement = true}),
+        WeightedRandomSampler(weights.data(), 3, {.replacement = true})}) {
+    DataLoader weighted(data, {.batch_size = 3, .sampler = sampler});
+    BOOST_TEST((sweep(weighted) == std::vector<Numbers>{{2, 2, 2}}));
+  }
+  DataLoader both(data + subset, {.batch_size = 9});
+  BOOST_TEST((sweep(both) == std::vector<Numbers>{{0, 1, 2, 3, 4, 5, 4, 1, 3}}));
+  autograd::Generator g;
+  g.manual_seed(3);
+  const auto [a, b] = random_split(data, {4, 2}, g);
+  const auto [c, d] = random_split(data, {4, 2}, {.generator = g});
+  const auto e = random_split(data, std::vector<std::int64_t>{4, 2}, g);
+  for (std::int64_t i = 0; i < 4; ++i) {
+    const Array x = a[i].values[0], y = c[i].values[0], z = e[0][i].values[0];
+    BOOST_TEST(autograd::to_vector<double>(x) == autograd::to_vector<double>(y), boost::test_tools::per_element());
+    BOOST_TEST(autograd::to_vector<double>(x) == autograd::to_vector<double>(z), boost::test_tools::per_element());
+  }
+  BOOST_TEST(b.size() == d.size());
 }
 
 BOOST_AUTO_TEST_CASE(errors) {

@@ -2,6 +2,8 @@
 #include <catena/training/dataset.h>
 
 #include <map>
+#include <memory>
+#include <utility>
 
 #include <catena/tests/support/framework_devices.h>
 #include <catena/tests/support/training_fixtures.h>
@@ -18,7 +20,7 @@ namespace {
 const auto each = boost::test_tools::per_element();
 
 // Examples one by one, no get_batch.
-struct Squares : Dataset {
+struct Squares : DatasetMixin {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
@@ -33,6 +35,58 @@ Doubles all(const Examples& examples, std::size_t k = 0) {
   for (const Example& e : examples)
     for (const double v : values(e.values.at(k))) result.push_back(v);
   return result;
+}
+
+// Classes of a program in PyTorch's form: no virtual functions, any names and types of size and examples.
+struct OfTuples : Dataset {
+  std::size_t size() const { return 5; }
+  auto operator[](std::size_t i) const { return std::make_tuple(autograd::full({2}, double(i), Dtype::float32), i); }
+};
+struct OfPairs : Dataset {
+  int len() { return 5; }
+  std::pair<Variable, int> get_item(int i) { return {Variable(autograd::full({2}, double(i), Dtype::float32)), i}; }
+};
+struct Sample {
+  Variable data;
+  Array label;
+};
+struct OfStructs : Dataset {
+  std::unique_ptr<int> not_copyable;
+  std::int64_t __len__() const { return 5; }
+  Sample __getitem__(std::int64_t i) const {
+    return {Variable(autograd::full({2}, double(i), Dtype::float32)), autograd::full({}, i, Dtype::int64)};
+  }
+};
+struct OfExamples : Dataset {
+  std::uint32_t size() const { return 5; }
+  Example get(std::uint32_t i) const { return Example(autograd::full({2}, double(i), Dtype::float32), i); }
+};
+struct OfMaps : Dataset {
+  std::int64_t size() const { return 5; }
+  std::map<std::string, Array> get_example(std::int64_t i) const {
+    return {{"data", autograd::full({2}, double(i), Dtype::float32)}, {"label", autograd::full({}, i, Dtype::int64)}};
+  }
+};
+template <class D> void check_program_dataset() {
+  D lvalue;
+  const AnyDataset borrowed = lvalue, owned = D();
+  for (const AnyDataset* d : {&borrowed, &owned}) {
+    BOOST_TEST((*d)->size() == 5);
+    SerialIterator it(d->shared(), 2, {.repeat = false, .shuffle = false});
+    double sum = 0;
+    int batches = 0;
+    for (const Batch& batch : it) {
+      const Example e = concat_examples(batch.examples);
+      BOOST_TEST(e.values.size() == 2u);
+      const auto data = autograd::to_vector<double>(e.values[0]), labels = autograd::to_vector<double>(e.values[1]);
+      BOOST_TEST(data.size() == 2 * labels.size());
+      for (std::size_t i = 0; i < labels.size(); ++i) BOOST_TEST(data[2 * i] == labels[i]);
+      for (const double label : labels) sum += label;
+      ++batches;
+    }
+    BOOST_TEST(sum == 10);
+    BOOST_TEST(batches == 3);
+  }
 }
 
 }  // namespace
@@ -58,6 +112,30 @@ BOOST_AUTO_TEST_CASE(an_array_is_a_dataset) {
   const ArrayDataset columns(autograd::transpose(x));
   BOOST_TEST(values(columns[1].values[0]) == (Doubles{2, 4, 6}), each);
   BOOST_TEST(ArrayDataset(autograd::zeros({0, 2})).size() == 0);
+}
+
+BOOST_AUTO_TEST_CASE(classes_in_the_form_of_pytorch) {
+  check_program_dataset<OfTuples>();
+  check_program_dataset<OfPairs>();
+  check_program_dataset<OfStructs>();
+  check_program_dataset<OfExamples>();
+  check_program_dataset<OfMaps>();
+  // An lvalue is not copied.
+  struct Growing : Dataset {
+    int n = 1;
+    int size() const { return n; }
+    int operator[](int i) const { return 10 * i; }
+  } growing;
+  const AnyDataset view = growing;
+  growing.n = 4;
+  BOOST_TEST(view->size() == 4);
+  BOOST_TEST(autograd::to_vector<double>(view->get_example(3).values[0])[0] == 30);
+  const OfTuples constant;
+  BOOST_TEST(SubDataset(constant, 1, 4).size() == 3);
+  BOOST_TEST((OfMaps().get_example(2).at("label").shape() == Shape{}));
+  const Example of_variable = Variable(autograd::full({2}, 3, Dtype::float32));
+  BOOST_TEST(of_variable.values.size() == 1u);
+  BOOST_TEST(autograd::to_vector<double>(of_variable[0])[1] == 3);
 }
 
 BOOST_AUTO_TEST_CASE(indices_in_lists_and_arrays) {
@@ -115,7 +193,7 @@ BOOST_AUTO_TEST_CASE(maps_of_datasets) {
                    DictDataset({{"x", Squares(3)}, {"label", ints({7})}});
                  }),
                  "label has 1 examples, x has 3"));
-  BOOST_CHECK_THROW(DictDataset(HeldMap<const Dataset>{}), catena::ValueError);
+  BOOST_CHECK_THROW(DictDataset(HeldMap<const DatasetMixin>{}), catena::ValueError);
   const TupleDataset pairs(ints({1}), ints({2}));
   BOOST_TEST(has(message_of<catena::TypeError>([&] {
                    DictDataset({{"pair", pairs}, {"t", ints({1})}})[0];
@@ -175,7 +253,8 @@ BOOST_AUTO_TEST_CASE(datasets_one_after_the_other) {
 BOOST_AUTO_TEST_CASE(batches_taken_apart) {
   const TupleDataset arrays({floats({1, 2, 3}, {3}), ints({4, 5, 6})});
   const TransformDataset single(arrays, [](Example e) { return e; });
-  for (const Dataset* dataset : {static_cast<const Dataset*>(&arrays), static_cast<const Dataset*>(&single)}) {
+  for (const DatasetMixin* dataset :
+       {static_cast<const DatasetMixin*>(&arrays), static_cast<const DatasetMixin*>(&single)}) {
     SerialIterator it(*dataset, 3, {.shuffle = false});
     const auto [x, t] = concat_examples(*it.next());
     static_assert(std::is_same_v<std::remove_cv_t<decltype(x)>, Array>);

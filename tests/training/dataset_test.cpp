@@ -14,13 +14,13 @@ namespace {
 
 // 0..n-1 as one-element examples.
 DatasetPtr counting(std::int64_t n) { return std::make_shared<TupleDataset>(std::vector<Array>{autograd::arange(n)}); }
-std::vector<double> all(const Dataset& d) {
+std::vector<double> all(const DatasetMixin& d) {
   std::vector<double> result;
   for (std::int64_t i = 0; i < d.size(); ++i) result.push_back(values(d[i].values[0])[0]);
   return result;
 }
 // A dataset as a user writes it: examples one by one, no get_batch.
-struct Squares : Dataset {
+struct Squares : DatasetMixin {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }

@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(the_graph_of_an_iteration_lives_until_the_next) {
 }
 
 BOOST_AUTO_TEST_CASE(batches_of_maps_come_to_the_model_by_name) {
-  struct Maps : Dataset {
+  struct Maps : DatasetMixin {
     std::int64_t size() const override { return 6; }
     Example get_example(std::int64_t i) const override {
       const Array x = floats({float(i)}, {1}), t = floats({2 * float(i)}, {1});

@@ -36,7 +36,7 @@ struct Patience : Trigger {
 struct Run {
   nn::Classifier<StatefulMLP> model;
   Adam optimizer;
-  std::shared_ptr<const Dataset> data = StatefulRun::make_data();
+  std::shared_ptr<const DatasetMixin> data = StatefulRun::make_data();
   SerialIterator train, validation;
   Trainer trainer;
   LogReport& log;

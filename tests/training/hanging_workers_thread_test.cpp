@@ -50,7 +50,7 @@ double seconds_of(const catena::Function<void()>& f) {
 enum class Way { hangs, is_stopped, hangs_with_a_child };
 
 // From example `from` on no worker process gives an answer.
-struct Hanging : Dataset {
+struct Hanging : DatasetMixin {
   DatasetPtr of;
   Way way;
   std::int64_t from;
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(an_iterator_ends_within_its_limit) {
 
 // The end of a worker shows although its own child keeps its socket open.
 BOOST_AUTO_TEST_CASE(a_worker_that_dies_beside_its_child) {
-  struct Leaving : Dataset {
+  struct Leaving : DatasetMixin {
     DatasetPtr of = host_examples(12, true);
     pid_t parent = ::getpid();
     std::int64_t size() const override { return of->size(); }
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(a_worker_that_dies_beside_its_child) {
 
 // Signals for a group of processes: the program decides when its workers end.
 BOOST_AUTO_TEST_CASE(signals_for_all_processes_leave_workers) {
-  struct Identified : Dataset {
+  struct Identified : DatasetMixin {
     std::int64_t size() const override { return 8; }
     Example get_example(std::int64_t) const override { return Example(double(::getpid())); }
   };
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(signals_for_all_processes_leave_workers) {
 
 // Idle workers end at once, busy ones with their example.
 BOOST_AUTO_TEST_CASE(workers_that_can_end_do_so_by_themselves) {
-  struct Slow : Dataset {
+  struct Slow : DatasetMixin {
     DatasetPtr of = host_examples(12, true);
     std::int64_t size() const override { return of->size(); }
     Example get_example(std::int64_t i) const override {
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(an_updater_ends_within_its_limit) {
       SGD sgd;
       sgd.setup(model);
       // The second worker is stopped after it has answered.
-      struct Telling : Dataset {
+      struct Telling : DatasetMixin {
         DatasetPtr of = host_examples(6, true);
         std::string path;
         explicit Telling(std::string p) : path(std::move(p)) {}
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(an_updater_ends_within_its_limit) {
 }
 
 BOOST_AUTO_TEST_CASE(a_thread_is_waited_for_and_named) {
-  struct Waiting : Dataset {
+  struct Waiting : DatasetMixin {
     DatasetPtr of = host_examples(12, true);
     std::int64_t size() const override { return of->size(); }
     Example get_example(std::int64_t i) const override {
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(next_ends_within_its_timeout) {
 
 // A thread cannot be ended: the error comes all the same, and the other thread goes on.
 BOOST_AUTO_TEST_CASE(next_ends_although_a_thread_does_not) {
-  struct Waiting : Dataset {
+  struct Waiting : DatasetMixin {
     DatasetPtr of = host_examples(12, true);
     std::shared_ptr<std::atomic<int>> state = std::make_shared<std::atomic<int>>(0);  // 1: waits, 2: may go on
     std::int64_t size() const override { return of->size(); }
@@ -284,7 +284,7 @@ BOOST_AUTO_TEST_CASE(next_ends_although_a_thread_does_not) {
 
 // A thread that all batches wait for; those that are slow but below the limit are not an error, however many they are.
 BOOST_AUTO_TEST_CASE(the_limit_counts_for_one_example) {
-  struct Slow : Dataset {
+  struct Slow : DatasetMixin {
     DatasetPtr of = host_examples(12, true);
     std::int64_t size() const override { return of->size(); }
     Example get_example(std::int64_t i) const override {

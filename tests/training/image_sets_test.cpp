@@ -96,7 +96,7 @@ std::string svhn(int n, const std::string& label_values, bool pack) {
 constexpr const char *kTrainName = "ba33c567813d40d8191480b49c8d17dc", *kTestName = "442ed6c94f5626430418a18fa7b21795",
                      *kExtraName = "2704677935c3fd82b6ac1db12ced551d";
 
-void check_svhn(const Dataset& d, double scale) {
+void check_svhn(const DatasetMixin& d, double scale) {
   for (int i = 0; i < d.size(); ++i) {
     const Array image = d[i].values[0];
     BOOST_TEST((image.shape() == Shape({3, 32, 32})));

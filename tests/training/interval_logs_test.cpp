@@ -114,6 +114,51 @@ BOOST_AUTO_TEST_CASE(events_of_tensorboard) {
   BOOST_TEST(has(hex(all[4]), "08021003180322"));  // height 2, width 3, colours 3, the file
 }
 
+BOOST_AUTO_TEST_CASE(members_of_pytorch) {
+  const TemporaryFolder folder("events");
+  std::string path;
+  {
+    SummaryWriter writer({.log_dir = folder / "runs/", .comment = "first"});
+    path = writer.path();
+    BOOST_TEST(path.starts_with(folder / "runs/first/events.out.tfevents."));
+    writer.add_scalars("loss", {{"train", 0.5}, {"test", 2}}, 3);
+    writer.add_scalar("norm", Variable(floats({0.5f}, {})), 7);
+    writer.add_scalar("norm", 0.5, {.global_step = 7});
+    writer.add_scalar("norm", Variable(floats({0.5f}, {})), {.global_step = 7});
+    writer.add_hparams({{"lr", 0.25}, {"bsize", 4}, {"nesterov", true}, {"name", "adam"}}, {{"accuracy", 0.5}});
+    writer.add_histogram("w", Variable(floats({1, 2}, {2})), 1);
+    writer.flush();
+    writer.close();
+  }
+  const std::vector<std::string> all = events(path);
+  BOOST_REQUIRE(all.size() == 9u);
+  // step, summary, value, tag, simple_value
+  BOOST_TEST(hex(all[1]) == "10032a130a110a0a6c6f73732f747261696e150000003f");
+  BOOST_TEST(hex(all[2]) == "10032a120a100a096c6f73732f746573741500000040");
+  for (const std::size_t k : {3u, 4u, 5u}) BOOST_TEST(hex(all[k]) == "10072a0d0a0b0a046e6f726d150000003f");
+  for (const char* row : {"| lr | 0.25 |\n", "| bsize | 4 |\n", "| nesterov | True |\n", "| name | adam |\n"})
+    BOOST_TEST(has(all[6], row));
+  BOOST_TEST(has(all[7], "accuracy"));
+  BOOST_TEST(has(all[8], "w"));
+}
+
+// Images with values 0 to 1, as ToTensor gives them, are those with values 0 to 255.
+BOOST_AUTO_TEST_CASE(floating_images) {
+  const TemporaryFolder folder("events");
+  SummaryWriter writer(folder / "a");
+  const Array unit = floats({0, 1, 0.2f, 0.4f}, {1, 2, 2}), bytes = floats({0, 255, 51, 102}, {1, 2, 2});
+  writer.add_image("i", unit, 1);
+  writer.add_image("i", bytes, 1);
+  writer.add_images("i", autograd::reshape(unit, {1, 1, 2, 2}), 1);
+  writer.add_images("i", autograd::reshape(bytes, {1, 1, 2, 2}), 1);
+  const std::vector<std::string> all = events(writer.path());
+  BOOST_REQUIRE(all.size() == 5u);
+  datasets::write_image(folder / "same.png", bytes);
+  BOOST_TEST(has(all[1], file_content(folder / "same.png")));
+  BOOST_TEST(hex(all[1]) == hex(all[2]));
+  BOOST_TEST(hex(all[3]) == hex(all[4]));
+}
+
 BOOST_AUTO_TEST_CASE(histograms_at_the_edges) {
   const TemporaryFolder folder("events");
   SummaryWriter writer(folder.path.string());

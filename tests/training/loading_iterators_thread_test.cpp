@@ -30,7 +30,7 @@ const auto each = boost::test_tools::per_element();
 Array on_host(const std::vector<double>& v) { return autograd::array(v, {std::int64_t(v.size())}, kCpu); }
 
 // Examples one by one: (i, i^2). What a worker process may load, so in host memory.
-struct Squares : Dataset {
+struct Squares : DatasetMixin {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
@@ -170,7 +170,7 @@ BOOST_AUTO_TEST_CASE(the_batches_of_a_serial_iterator) {
 }
 
 BOOST_AUTO_TEST_CASE(maps_tuples_and_all_kinds_of_arrays) {
-  struct Kinds : Dataset {
+  struct Kinds : DatasetMixin {
     std::int64_t size() const override { return 4; }
     Example get_example(std::int64_t i) const override {
       const Array matrix = autograd::array<float>({1, 2, 3, 4, 5, 6}, {2, 3}, kCpu);

@@ -23,7 +23,7 @@ std::vector<Range> ranges(int size, std::int64_t n, bool equal) {
 }
 
 // Example i is (i, i + 0.5) and the label i; it counts its calls, and fails at one index.
-struct Counted : Dataset {
+struct Counted : DatasetMixin {
   std::int64_t n, bad;
   std::atomic<int>* calls;
   Counted(std::int64_t n_, std::atomic<int>* calls_, std::int64_t bad_ = -1) : n(n_), bad(bad_), calls(calls_) {}
@@ -36,7 +36,7 @@ struct Counted : Dataset {
 };
 
 // The numbers of the examples of a part.
-std::vector<std::int64_t> numbers(const Dataset& part) {
+std::vector<std::int64_t> numbers(const DatasetMixin& part) {
   std::vector<std::int64_t> all;
   for (std::int64_t i = 0; i < part.size(); ++i)
     all.push_back(autograd::item(part.get_example(i).values[1]).to<std::int64_t>());
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(every_kind_of_example) {
   const Array flags = autograd::astype(ints({1, 0, 1, 1}), Dtype::bool_);
   const std::vector<DatasetPtr> kinds = {
       std::make_shared<TupleDataset>(std::vector<Array>{strided, flags}),
-      std::make_shared<DictDataset>(HeldMap<const Dataset>{{"image", strided}, {"label", ints({7, 8, 9, 10})}}),
+      std::make_shared<DictDataset>(HeldMap<const DatasetMixin>{{"image", strided}, {"label", ints({7, 8, 9, 10})}}),
       std::make_shared<ArrayDataset>(autograd::astype(strided, Dtype::float16)),
       std::make_shared<TransformDataset>(DatasetPtr(std::make_shared<ArrayDataset>(strided)), [](Example e) {
         return Example({e.values[0] * 2.0, 3});

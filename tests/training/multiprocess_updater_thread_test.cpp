@@ -216,7 +216,7 @@ BOOST_AUTO_TEST_CASE(batches_of_workers_by_a_converter) {
 }
 
 BOOST_AUTO_TEST_CASE(workers_that_fail) {
-  struct Failing : Dataset {
+  struct Failing : DatasetMixin {
     DatasetPtr of = host_examples(6, false);
     pid_t parent = ::getpid();
     bool dies;

@@ -23,7 +23,7 @@ const auto each = boost::test_tools::per_element();
 constexpr std::int64_t kSize = 9;
 
 // The index, a draw, and what the key says: all that must not depend on the worker.
-struct Telling : Dataset {
+struct Telling : DatasetMixin {
   std::int64_t size() const override { return kSize; }
   Example get_example(std::int64_t i) const override {
     const std::vector<double> noise =

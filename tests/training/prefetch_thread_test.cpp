@@ -23,7 +23,7 @@ using namespace training;
 namespace {
 
 // (i, noise), in host memory, so that worker processes may load it.
-struct Noisy : Dataset {
+struct Noisy : DatasetMixin {
   std::int64_t n;
   explicit Noisy(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
@@ -132,7 +132,7 @@ BOOST_AUTO_TEST_CASE(streams_are_ordered) {
   // Made on the caller's stream right before the first batch is taken.
   Array chain = autograd::full({n}, 1.0, Dtype::float32, device);
   for (int k = 0; k < 20; ++k) chain = chain + 1.0;
-  struct Rows : Dataset {
+  struct Rows : DatasetMixin {
     Array row;
     std::int64_t size() const override { return 8; }
     Example get_example(std::int64_t i) const override { return Example(row * double(i + 1)); }
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(in_an_evaluator_and_a_parallel_updater) {
 // Training with random augmentation, stopped in the middle of an epoch and resumed: bit for bit the weights of the
 // uninterrupted run, for every kind of iterator, with and without prefetching, with a sampler that draws.
 BOOST_AUTO_TEST_CASE(a_resumed_training) {
-  struct Augmented : Dataset {
+  struct Augmented : DatasetMixin {
     DatasetPtr of = host_examples(22, false);
     std::int64_t size() const override { return of->size(); }
     Example get_example(std::int64_t i) const override {

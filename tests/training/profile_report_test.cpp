@@ -24,7 +24,7 @@ namespace {
 constexpr double kPause = 0.05;  // seconds that a slow part sleeps
 void pause() { std::this_thread::sleep_for(std::chrono::duration<double>(kPause)); }
 
-struct SlowDataset : Dataset {
+struct SlowDataset : DatasetMixin {
   std::int64_t size() const override { return 4; }
   Example get_example(std::int64_t) const override {
     if (slow) pause();

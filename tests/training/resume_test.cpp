@@ -48,7 +48,7 @@ std::span<const Kind> kinds() {
 
 constexpr std::int64_t kEnd = 14, kStop = 5;
 
-std::shared_ptr<const Dataset> examples() {
+std::shared_ptr<const DatasetMixin> examples() {
   autograd::Generator fixed{99, 0};
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 22; ++i) labels.push_back(i % 3);
@@ -61,7 +61,7 @@ std::shared_ptr<const Dataset> examples() {
 struct Run {
   nn::Classifier<StatefulMLP> model;
   std::shared_ptr<Optimizer> optimizer;
-  std::shared_ptr<const Dataset> data = examples();
+  std::shared_ptr<const DatasetMixin> data = examples();
   SerialIterator train, validation;
   Trainer trainer;
   LogReport& log;

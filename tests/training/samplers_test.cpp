@@ -39,7 +39,7 @@ bool is_plausible(double count, double n, double probability) {
   return std::abs(count - n * probability) <= 5 * std::sqrt(n * probability * (1 - probability)) + 1e-9;
 }
 
-struct Counting : Dataset {
+struct Counting : DatasetMixin {
   std::int64_t n;
   explicit Counting(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
@@ -239,6 +239,41 @@ BOOST_AUTO_TEST_CASE(distributed) {
   const DistributedSampler half({.rank = 1, .size = 2, .sampler = SubsetRandomSampler({8, 6, 4}, {.shuffle = false})});
   BOOST_TEST(half.length(9) == 2);
   BOOST_TEST(order_of(half, 9, g) == (Order{6, 8}), each);
+}
+
+// Loops over samplers themselves draw from the thread's generator.
+BOOST_AUTO_TEST_CASE(loops_over_samplers) {
+  const Counting data(7);
+  const auto drawn = [](const OrderSampler& sampler) { return Order(sampler.begin(), sampler.end()); };
+  BOOST_TEST(drawn(SequentialSampler(data)) == sequence(7), each);
+  const RandomSampler random(data), some(data, {.num_samples = 3});
+  BOOST_TEST(random.size() == 7);
+  BOOST_TEST(some.size() == 3);
+  BOOST_TEST(drawn(some).size() == 3u);
+  std::set<Order> orders;
+  for (int k = 0; k < 10; ++k) {
+    Order loop;
+    for (const std::int64_t i : random) loop.push_back(i);
+    BOOST_TEST(sorted(loop) == sequence(7), each);
+    orders.insert(loop);
+  }
+  BOOST_TEST(orders.size() > 1u);
+  autograd::seed(5);
+  const Order first = drawn(random);
+  autograd::seed(5);
+  BOOST_TEST(drawn(random) == first, each);
+  BOOST_TEST(drawn(WeightedRandomSampler({0, 1, 0}, 4)) == (Order{1, 1, 1, 1}), each);
+  BOOST_TEST(WeightedRandomSampler({0, 1, 0}, 4).size() == 4);
+  BOOST_TEST(drawn(SubsetRandomSampler({4, 2}, {.shuffle = false})) == (Order{4, 2}), each);
+  BOOST_TEST(drawn(DistributedSampler(data, {.num_replicas = 2, .rank = 1, .shuffle = false})) == (Order{1, 3, 5, 0}),
+             each);
+  const BatchSampler batches(SequentialSampler(data), {.batch_size = 3}), full(SequentialSampler(data), 3, true);
+  BOOST_TEST(batches.size() == 3);
+  BOOST_TEST(full.size() == 2);
+  BOOST_TEST((std::vector<Order>(batches.begin(), batches.end()) == std::vector<Order>{{0, 1, 2}, {3, 4, 5}, {6}}));
+  BOOST_TEST((std::vector<Order>(full.begin(), full.end()) == std::vector<Order>{{0, 1, 2}, {3, 4, 5}}));
+  BOOST_CHECK_THROW(RandomSampler().begin(), catena::ValueError);
+  BOOST_CHECK_THROW(SequentialSampler().size(), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(in_an_iterator) {

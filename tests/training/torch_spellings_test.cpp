@@ -217,6 +217,90 @@ BOOST_AUTO_TEST_CASE(averaged_model_by_a_function) {
   BOOST_TEST(values(half.module.b.data()) == values(model.b.data()), each);
 }
 
+// The statistics of a batch normalization: averages with use_buffers, otherwise those of the model.
+BOOST_AUTO_TEST_CASE(buffers_of_averaged_models) {
+  struct Normed : nn::Chain {
+    nn::BatchNormalization bn{1};
+    NN_MEMBERS(bn)
+  } model;
+  const auto set = [&](double mean, std::int64_t n) {
+    autograd::assign(model.bn.avg_mean.array(), mean);
+    model.bn.N = n;
+  };
+  const auto mean_of = [](const Normed& m) { return values(m.bn.avg_mean.array())[0]; };
+  const auto half = [](const Variable& a, const Variable& p, std::int64_t) { return a * 0.5 + p * 0.5; };
+  AveragedModel plain(model), equal(model, {.use_buffers = true});
+  AveragedModel ema(model, {.multi_avg_fn = get_ema_multi_avg_fn(0.75), .use_buffers = true});
+  AveragedModel own(model, {.avg_fn = half, .use_buffers = true}), copied(model, {.avg_fn = half});
+  std::int64_t n = 0;
+  for (const double mean : {2.0, 6.0, 10.0}) {
+    set(mean, ++n);
+    for (auto* m : {&plain, &equal, &ema, &own, &copied}) m->update_parameters(model);
+  }
+  BOOST_TEST(mean_of(plain.module) == 10);
+  BOOST_TEST(std::abs(mean_of(equal.module) - 6) < 1e-6);  // the mean of the three
+  BOOST_TEST(std::abs(mean_of(ema.module) - (0.75 * (0.75 * 2 + 0.25 * 6) + 2.5)) < 1e-6);
+  BOOST_TEST(mean_of(own.module) == 7);
+  BOOST_TEST(mean_of(copied.module) == 10);
+  for (const auto* m : {&plain, &equal, &ema, &own, &copied}) BOOST_TEST(m->module.bn.N == 3);
+  BOOST_TEST(mean_of(model) == 10);
+}
+
+BOOST_AUTO_TEST_CASE(variables_and_implementations_of_optimizers) {
+  Variable w(floats({1, 2}, {2})), b(floats({3}, {1}));
+  SGD sgd({w, b}, {.lr = 0.5, .foreach = true, .fused = false});
+  Adam adam({w}, {.lr = 0.5, .betas = {0.5, 0.9}, .foreach = false, .fused = true});
+  AdamW adamw({w}, {.lr = 0.5, .weight_decay = 0.25, .fused = true});
+  BOOST_TEST(adamw.get_hyper("weight_decay_rate") == 0.25);
+  BOOST_TEST(adam.get_hyper("beta1") == 0.5);
+  autograd::sum(w * w).backward();
+  autograd::sum(b * 4).backward();
+  sgd.step();
+  BOOST_TEST(values(w.data()) == (std::vector<double>{0, 0}), each);
+  BOOST_TEST(values(b.data()) == (std::vector<double>{1}), each);
+  SGD groups({{.params = {w}, .weight_decay = 0.5}, {.params = {b}, .momentum = 0.25}}, {.lr = 0.1, .momentum = 0.9});
+  auto all = groups.param_groups();
+  BOOST_TEST(all[0].weight_decay == 0.5);
+  BOOST_TEST(all[0].momentum == 0.9);
+  BOOST_TEST(all[1].momentum == 0.25);
+  all[1].weight_decay = 0.125;
+  BOOST_TEST(groups.param_groups()[1]["weight_decay"] == 0.125);
+  const ParamGroup copy = all[0];
+  BOOST_TEST(copy.weight_decay == 0.5);
+}
+
+// Factors of get_linear_schedule_with_warmup and the others in Transformers, by hand.
+BOOST_AUTO_TEST_CASE(schedules_of_transformers) {
+  const auto rates = [](const auto& make, int n) {
+    Pair model;
+    SGD sgd(model, {.lr = 1});
+    LambdaLR scheduler = make(sgd);
+    std::vector<double> all;
+    for (int k = 0; k < n; ++k) {
+      all.push_back(sgd.lr.value());
+      scheduler.step();
+    }
+    return all;
+  };
+  const auto near = [](const std::vector<double>& found, const std::vector<double>& expected) {
+    BOOST_REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) BOOST_TEST(std::abs(found[i] - expected[i]) < 1e-12);
+  };
+  near(rates([](SGD& o) { return get_linear_schedule_with_warmup(o, 2, 6); }, 8), {0, 0.5, 1, 0.75, 0.5, 0.25, 0, 0});
+  near(rates([](SGD& o) { return get_constant_schedule_with_warmup(o, 4); }, 6), {0, 0.25, 0.5, 0.75, 1, 1});
+  const double r = std::sqrt(0.5);
+  near(rates([](SGD& o) { return get_cosine_schedule_with_warmup(o, 1, 5); }, 6),
+       {0, 1, (1 + r) / 2, 0.5, (1 - r) / 2, 0});
+  near(rates([](SGD& o) { return get_cosine_schedule_with_warmup(o, 0, 4, 1.0); }, 5), {1, 0.5, 0, 0.5, 1});
+  near(rates(
+           [](SGD& o) {
+             return get_linear_schedule_with_warmup(o,
+                                                    {.num_warmup_steps = 2, .num_training_steps = 6, .last_epoch = 2});
+           },
+           2),
+       {0.75, 0.5});
+}
+
 // A scheduler that continues has the rates of one that has made the steps.
 BOOST_AUTO_TEST_CASE(schedulers_that_continue) {
   Pair model;
@@ -247,6 +331,22 @@ BOOST_AUTO_TEST_CASE(schedulers_that_continue) {
   compare([](Optimizer& o, int last) {
     return MultiplicativeLR(o, {.lr_lambda = [](int) { return 0.5; }, .last_epoch = last});
   });
+  compare([](Optimizer& o, int last) { return ConstantLR(o, {.factor = 0.5, .total_iters = 20, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) { return OneCycleLR(o, {.max_lr = 2, .total_steps = 20, .last_epoch = last}); });
+  compare([](Optimizer& o, int last) {
+    return CyclicLR(o, {.base_lr = 0.1, .max_lr = 0.4, .step_size_up = 5, .last_epoch = last});
+  });
+  const auto momentum_after = [&](int steps, int last) {
+    SGD sgd(model, {.lr = 1, .momentum = 0.9});
+    OneCycleLR cycle(sgd, {.max_lr = 2, .total_steps = 20, .last_epoch = last});
+    for (int i = 0; i < steps; ++i) cycle.step();
+    return sgd.momentum.value();
+  };
+  BOOST_TEST(momentum_after(5, -1) == momentum_after(1, 3));
+  BOOST_TEST(momentum_after(5, -1) != momentum_after(1, -1));
+  SGD half(model, 1.0);
+  ConstantLR by_position(half, 0.5, 2);
+  BOOST_TEST(half.lr() == 0.5);
   SGD sgd(model, 1.0);
   BOOST_CHECK_THROW(ExponentialLR(sgd, {.gamma = 0.5, .last_epoch = -2}), catena::ValueError);
 }

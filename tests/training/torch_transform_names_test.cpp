@@ -151,6 +151,12 @@ BOOST_AUTO_TEST_CASE(options_by_their_names_there) {
   BOOST_TEST(tf::functional::to_tensor(autograd::full({2, 3, 1}, 255.0, Dtype::uint8)).shape() == (Shape{1, 2, 3}));
   const Example batch({autograd::zeros({2, 1, 4, 4}), ints({0, 2})});
   BOOST_TEST(tf::MixUp({.num_classes = 3})(batch)[1].shape() == (Shape{2, 3}));
+  autograd::seed(3);
+  const auto [mixed, parts] = tf::MixUp({.num_classes = 3})(batch[0], batch[1]);
+  autograd::seed(3);
+  const Example same = tf::MixUp({.num_classes = 3})(batch);
+  BOOST_TEST(of(mixed) == of(same[0]), each);
+  BOOST_TEST(of(parts) == of(same[1]), each);
 }
 
 BOOST_AUTO_TEST_CASE(options_that_are_assigned) {
@@ -220,6 +226,49 @@ BOOST_AUTO_TEST_CASE(sizes_by_name) {
   refused([&] { tf::FiveCrop(5)(x); });
 }
 
+// Stored values: torch.nn.functional.grid_sample (zeros outside) at the points of the map that NumPy solves for.
+BOOST_AUTO_TEST_CASE(perspective_maps) {
+  const Array x = numbered(4, 6);
+  const std::vector<tf::Point> corners = {{0, 0}, {5, 0}, {5, 3}, {0, 3}}, ends = {{1, 0}, {4, 1}, {5, 3}, {0, 2}};
+  check_near(of(tf::perspective(x, corners, ends)),
+             {0.023123,  0.0924886,  0.0955882, 0,        0,        0,        0.317463, 0.674887,
+              0.755697,  0.765371,   0.321938,  0,        0.140223, 0.391733, 0.553922, 0.473996,
+              0.0727727, 0.00211628, 0.0554911, 0.138227, 0.302779, 0.605774, 0.672569, 0.148913},
+             2e-5);
+  check_near(of(tf::perspective(x, corners, ends, {.interpolation = "nearest"})),
+             {0,         0,        0.235294,  0,        0,         0,        0.470588, 0.941176,
+              0.764706,  0.764706, 0.470588,  0,        0.0588235, 0.235294, 0.529412, 0.235294,
+              0.0588235, 0,        0.0588235, 0.235294, 0.529412,  0.529412, 0.470588, 0.117647},
+             1e-6);
+  BOOST_TEST(of(tf::perspective(x, corners, corners)) == of(x), each);
+  // The corners of the left and the right side change places: a flip.
+  check_near(of(tf::perspective(x, {{0, 0}, {6, 0}, {6, 4}, {0, 4}}, {{6, 0}, {0, 0}, {0, 4}, {6, 4}})),
+             of(tf::horizontal_flip(x)), 1e-6);
+  const Doubles moved = of(tf::perspective(x, {{0, 0}, {1, 0}, {1, 1}, {0, 1}}, {{1, 0}, {2, 0}, {2, 1}, {1, 1}},
+                                           {.interpolation = "nearest", .fill = 9}));
+  for (std::size_t row = 0; row < 4; ++row) BOOST_TEST(moved[row * 6] == 9);
+  // Without a distortion the corners stay; with one, they move by 0 to 1 pixels of 4 x 6.
+  BOOST_TEST(of(tf::RandomPerspective({.distortion_scale = 0, .p = 1})(x)) == of(x), each);
+  BOOST_TEST(of(tf::RandomPerspective(0.5, 0)(x)) == of(x), each);
+  const tf::RandomPerspective some({.distortion_scale = 0.5, .p = 1, .interpolation = "nearest"});
+  std::set<Doubles> seen, possible;
+  for (int k = 0; k < 256; ++k) {
+    const auto bit = [&](int i) { return double(k >> i & 1); };
+    possible.insert(of(tf::perspective(
+        x, corners, {{bit(0), bit(1)}, {5 - bit(2), bit(3)}, {5 - bit(4), 3 - bit(5)}, {bit(6), 3 - bit(7)}},
+        {.interpolation = "nearest"})));
+  }
+  for (int k = 0; k < 100; ++k) seen.insert(of(some(x)));
+  for (const Doubles& image : seen) BOOST_TEST(possible.count(image) == 1u);
+  BOOST_TEST(seen.size() > 10u);
+  refused([&] { tf::perspective(x, corners, {{0, 0}, {1, 0}, {2, 0}, {0, 3}}); });
+  refused([&] { tf::perspective(x, corners, {{0, 0}, {NAN, 0}, {5, 3}, {0, 3}}); });
+  refused([&] { tf::perspective(x, corners, {{0, 0}, {5, 0}, {5, 3}}); });
+  refused([&] { tf::perspective(x, corners, ends, {.interpolation = "bicubic"}); });
+  refused([] { tf::RandomPerspective({.distortion_scale = 1.5}); });
+  refused([] { tf::RandomPerspective(0.5, 2.0); });
+}
+
 BOOST_AUTO_TEST_CASE(affine_maps) {
   const Array x = numbered(4, 6), square = numbered(5, 5);
   BOOST_TEST(of(tf::affine(x, {})) == of(x), each);
@@ -256,7 +305,7 @@ BOOST_AUTO_TEST_CASE(affine_maps) {
       of(tf::affine(square,
                     {.angle = 10, .scale = 2, .shear = {5, 0}, .mode = "bilinear", .fill = 1, .center = {{2, 2}}})),
       1e-6);
-  const tf::RandomAffine shifts(0, {.translate = {{0.4, 0}}, .fill = 9});
+  const tf::RandomAffine shifts(0, {.translate = {0.4, 0}, .fill = 9});
   std::set<Doubles> seen;
   for (int k = 0; k < 100; ++k) seen.insert(of(shifts(square)));
   BOOST_TEST(seen.size() == 5u);  // by -2, -1, 0, 1 and 2 pixels
@@ -264,7 +313,7 @@ BOOST_AUTO_TEST_CASE(affine_maps) {
   refused([&] { tf::affine(x, {.shear = {90, NAN}}); });
   refused([&] { tf::affine(x, {.interpolation = "bicubic"}); });
   refused([] { tf::RandomAffine({10, -10}); });
-  refused([] { tf::RandomAffine(0, {.shear = tf::Degrees(1, 0)}); });
+  refused([] { tf::RandomAffine(0, {.shear = {1, 0}}); });
   refused([] { tf::RandomAffine(0, {.scale = {{0, 1}}}); });
   refused([] { tf::RandomAffine(0, {.translate = {{2, 0}}}); });
 }

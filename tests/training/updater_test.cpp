@@ -150,7 +150,8 @@ BOOST_AUTO_TEST_CASE(batches_as_variables) {
   const Array x = floats({1, 2, 3, 4, 5, 6}, {3, 2}), t = ints({7, 8, 9});
   const TupleDataset stacking(x, t);
   const TransformDataset single(stacking, [](Example e) { return e; });
-  for (const Dataset* dataset : {static_cast<const Dataset*>(&stacking), static_cast<const Dataset*>(&single)}) {
+  for (const DatasetMixin* dataset :
+       {static_cast<const DatasetMixin*>(&stacking), static_cast<const DatasetMixin*>(&single)}) {
     SerialIterator iterator(*dataset, 2, {.repeat = false, .shuffle = false});
     const Batch batch = *iterator.next();
     const auto [x2, t2] = to_variables(batch);

@@ -32,7 +32,7 @@ struct CsvOptions {
 // ValueError, with file, line and column, for a row of another length, a feature that is no number, an integer target
 // that its dtype does not hold and an unfinished quote, and for a name of several columns; KeyError, with the names
 // that there are, for a column that is not there.
-class CATENA_EXPORT CsvDataset : public Dataset {
+class CATENA_EXPORT CsvDataset : public DatasetMixin {
  public:
   explicit CsvDataset(const std::string& path, const CsvOptions& options = {});
   std::int64_t size() const override { return data_->size(); }

@@ -28,7 +28,7 @@ struct ImageOptions {
 // The ValueError for an empty line names it. The constructor throws a RuntimeError if this build cannot read one of the
 // formats. get_example may be called from several threads; its errors are those of read_image.
 //   ImageDataset({"a.png", "b.jpg"}, "images");  ImageDataset("images/list.txt", {.root = "images"});
-class CATENA_EXPORT ImageDataset : public Dataset {
+class CATENA_EXPORT ImageDataset : public DatasetMixin {
  public:
   explicit ImageDataset(std::vector<std::string> paths, ImageOptions options = {});
   explicit ImageDataset(std::initializer_list<const char*> paths, ImageOptions options = {})
@@ -62,7 +62,7 @@ struct LabeledImageOptions {
 // lines have two columns, the path and the integer, separated by white space; the ValueError for another line names the
 // line and the file. Otherwise like ImageDataset.
 //   LabeledImageDataset({{"a.png", 0}, {"b.jpg", 1}}, "images");  LabeledImageDataset("train.txt");
-class CATENA_EXPORT LabeledImageDataset : public Dataset {
+class CATENA_EXPORT LabeledImageDataset : public DatasetMixin {
  public:
   using Pair = std::pair<std::string, std::int64_t>;
   explicit LabeledImageDataset(std::vector<Pair> pairs, LabeledImageOptions options = {});

@@ -27,7 +27,7 @@ struct ImageFolderOptions {
 //
 // IOError if a folder cannot be read, ValueError if there is no class or a class without images; both name the folder.
 // get_example may be called from several threads; its errors are those of datasets::read_image.
-class CATENA_EXPORT ImageFolder : public Dataset {
+class CATENA_EXPORT ImageFolder : public DatasetMixin {
  public:
   explicit ImageFolder(const std::string& root, ImageFolderOptions options = {});
   // With a transform alone: ImageFolder("images", transforms::ToTensor()).

@@ -43,7 +43,7 @@ CATENA_EXPORT void write_records(const std::string& path, AnyDataset dataset);
 // Example i is record i of a file, or of several files one after the other, as arrays on the CPU. Opening a file reads
 // the lengths of its records. IOError if it cannot be read; ValueError for damaged content, with the file and the
 // number of the record. get_example may be called from several threads and from worker processes.
-class CATENA_EXPORT RecordDataset : public Dataset {
+class CATENA_EXPORT RecordDataset : public DatasetMixin {
  public:
   explicit RecordDataset(const std::string& path) : RecordDataset(std::vector<std::string>{path}) {}
   explicit RecordDataset(const std::vector<std::string>& paths);

@@ -29,7 +29,7 @@ struct TextOptions {
 //
 // IOError if a file cannot be read. An error of `convert` keeps its class and begins with file and line. get_example
 // may be called from several threads if `convert` may.
-class CATENA_EXPORT TextDataset : public Dataset {
+class CATENA_EXPORT TextDataset : public DatasetMixin {
  public:
   explicit TextDataset(const std::string& path, TextOptions options = {})
       : TextDataset(std::vector<std::string>{path}, std::move(options)) {}

@@ -16,12 +16,12 @@ namespace training::datasets {
 
 struct VisionOptions {
   bool train = true;
-  catena::Function<Example(Example)> transform = {};  // of each example, such as transforms::ToTensor()
   bool download = false;                              // true is a ValueError: get_mnist() downloads
+  catena::Function<Example(Example)> transform = {};  // of each example, such as transforms::ToTensor()
 };
 
 // The base of data sets that are in memory, with a transform.
-class CATENA_EXPORT VisionDataset : public Dataset {
+class CATENA_EXPORT VisionDataset : public DatasetMixin {
  public:
   std::int64_t size() const override { return data_->size(); }
   Example get_example(std::int64_t i) const override { return data_->get_example(i); }
@@ -48,7 +48,7 @@ class CATENA_EXPORT MNIST : public VisionDataset {
   // MNIST("data", true, transforms::ToTensor())
   template <std::same_as<bool> B>
   MNIST(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
-      : MNIST(root, VisionOptions{train, std::move(transform)}) {}
+      : MNIST(root, VisionOptions{.train = train, .transform = std::move(transform)}) {}
 
  protected:
   MNIST(const char* name, const std::string& root, VisionOptions options);
@@ -71,7 +71,7 @@ class CATENA_EXPORT CIFAR10 : public VisionDataset {
   // CIFAR10("data", true, transforms::ToTensor())
   template <std::same_as<bool> B>
   CIFAR10(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
-      : CIFAR10(root, VisionOptions{train, std::move(transform)}) {}
+      : CIFAR10(root, VisionOptions{.train = train, .transform = std::move(transform)}) {}
 
  protected:
   CIFAR10(int classes, const std::string& root, VisionOptions options);
@@ -81,7 +81,7 @@ struct CATENA_EXPORT CIFAR100 : CIFAR10 {
   explicit CIFAR100(const std::string& root, VisionOptions options = {}) : CIFAR10(100, root, std::move(options)) {}
   template <std::same_as<bool> B>
   CIFAR100(const std::string& root, B train, catena::Function<Example(Example)> transform = {})
-      : CIFAR100(root, VisionOptions{train, std::move(transform)}) {}
+      : CIFAR100(root, VisionOptions{.train = train, .transform = std::move(transform)}) {}
 };
 
 struct FakeDataOptions {
@@ -92,7 +92,7 @@ struct FakeDataOptions {
   std::uint64_t random_offset = 0;  // of the seeds of the images
 };
 // Random uint8 images and labels (int64): equal options give equal examples. ValueError for lengths below 1.
-class CATENA_EXPORT FakeData : public Dataset {
+class CATENA_EXPORT FakeData : public DatasetMixin {
  public:
   explicit FakeData(FakeDataOptions options = {});
   std::int64_t size() const override { return options_.size; }

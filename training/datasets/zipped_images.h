@@ -25,7 +25,7 @@ struct ZippedImageOptions {
 // cannot be read, ValueError if it is damaged, RuntimeError if this build cannot read one of the formats.
 // get_example may be called from several threads; its errors name archive and member, and are those of
 // datasets::read_image.
-class CATENA_EXPORT ZippedImageDataset : public Dataset {
+class CATENA_EXPORT ZippedImageDataset : public DatasetMixin {
  public:
   explicit ZippedImageDataset(const std::string& archive, ZippedImageOptions options = {})
       : ZippedImageDataset(std::vector<std::string>{archive}, options) {}
@@ -56,7 +56,7 @@ struct LabeledZippedImageOptions {
 // list, or a text file as of LabeledImageDataset. ValueError if the archive has no such member. Otherwise as
 // ZippedImageDataset.
 //   LabeledZippedImageDataset("images.zip", "train.txt");   LabeledZippedImageDataset("images.zip", {{"a.png", 0}});
-class CATENA_EXPORT LabeledZippedImageDataset : public Dataset {
+class CATENA_EXPORT LabeledZippedImageDataset : public DatasetMixin {
  public:
   using Pair = LabeledImageDataset::Pair;
   LabeledZippedImageDataset(const std::string& archive, std::vector<Pair> pairs,

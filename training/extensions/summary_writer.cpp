@@ -61,6 +61,15 @@ double now() { return std::chrono::duration<double>(std::chrono::system_clock::n
 std::string event(std::string_view rest) { return catena::framed_record(double_field(1, now()).append(rest)); }
 std::string value_of(std::string_view tag, std::string_view rest) { return bytes_field(1, tag).append(rest); }
 
+// An image with values 0 to 255 in place of 0 to 1.
+Array with_bytes(const Array& image) {
+  const bool may_be_unit = image && image.size() > 0 && catena::is_floating(image.dtype());
+  if (!may_be_unit) return image;
+  const std::vector<double> values = autograd::to_vector<double>(image);
+  const bool is_unit = std::ranges::all_of(values, [](double v) { return v <= 1; });
+  return is_unit ? image * 255.0 : image;
+}
+
 // "events.out.tfevents.<seconds>.<host>.<process>.<number>"
 std::string event_file_name() {
   static std::atomic<int> made{0};
@@ -71,6 +80,8 @@ std::string event_file_name() {
 }
 
 }  // namespace
+
+std::string HyperparameterValue::of_number(double number) { return catena::concat(number); }
 
 SummaryWriter::SummaryWriter(const std::string& folder, Folder) {
   std::error_code error;
@@ -118,7 +129,7 @@ void SummaryWriter::add_histogram(std::string_view tag, const Array& values, std
 }
 
 void SummaryWriter::add_image(std::string_view tag, const Array& image, std::int64_t step) {
-  const std::string png = datasets::internal::encode_png("add_image", image);
+  const std::string png = datasets::internal::encode_png("add_image", with_bytes(image));
   const int n = image.ndim();
   add(value_of(tag, bytes_field(4, integer_field(1, std::uint64_t(image.shape()[n - 2])) +
                                        integer_field(2, std::uint64_t(image.shape()[n - 1])) + integer_field(3, 3) +
@@ -138,15 +149,15 @@ void SummaryWriter::add_scalars(std::string_view tag, const NamedValues& values,
   for (const auto& [name, value] : values) add_scalar(catena::concat(tag, "/", name), value, step);
 }
 
-void SummaryWriter::add_hparams(const NamedValues& hyperparameters, const NamedValues& measures) {
+void SummaryWriter::add_hparams(const Hyperparameters& hyperparameters, const NamedValues& measures) {
   std::string table = "| hyperparameter | value |\n|---|---|\n";
-  for (const auto& [name, value] : hyperparameters) table += catena::concat("| ", name, " | ", value, " |\n");
+  for (const auto& [name, value] : hyperparameters) table += catena::concat("| ", name, " | ", value.text(), " |\n");
   add_text("hparams", table, 0);
   for (const auto& [name, value] : measures) add_scalar(name, value, 0);
 }
 
 void SummaryWriter::add_images(std::string_view tag, const Array& images, std::int64_t step) {
-  add_image(tag, datasets::image_grid(images), step);
+  add_image(tag, datasets::image_grid(with_bytes(images)), step);
 }
 
 }  // namespace training

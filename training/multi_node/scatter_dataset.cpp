@@ -31,7 +31,7 @@ IndexRange part_of(std::int64_t n, std::int64_t rank, std::int64_t size, bool fo
 }
 
 // Examples that another rank has sent one by one.
-class ReceivedExamples final : public Dataset {
+class ReceivedExamples final : public DatasetMixin {
  public:
   explicit ReceivedExamples(Examples examples) : examples_(std::move(examples)) {}
   std::int64_t size() const override { return std::int64_t(examples_.size()); }
@@ -41,7 +41,7 @@ class ReceivedExamples final : public Dataset {
   Examples examples_;
 };
 
-class EmptyExamples final : public Dataset {
+class EmptyExamples final : public DatasetMixin {
  public:
   explicit EmptyExamples(std::int64_t n) : n_(n) {}
   std::int64_t size() const override { return n_; }
@@ -52,7 +52,7 @@ class EmptyExamples final : public Dataset {
 };
 
 // As arrays if the dataset stacks examples, so that the part does so, too; else one by one.
-std::string packed_part(const Dataset& dataset, const Indices& indices) {
+std::string packed_part(const DatasetMixin& dataset, const Indices& indices) {
   std::optional<Example> stacked;
   if (!indices.empty()) try {
       stacked = dataset.get_batch(indices);
@@ -82,13 +82,13 @@ DatasetPtr unpacked_part(std::string_view message) {
   if (!is_stacked) return catena::Shared<ReceivedExamples>::make(std::move(examples));
   Example& all = examples[0];
   if (!all.is_map()) return catena::Shared<TupleDataset>::make(std::move(all.values));
-  HeldMap<const Dataset> named;
+  HeldMap<const DatasetMixin> named;
   for (std::size_t k = 0; k < all.names.size(); ++k) named.emplace_back(all.names[k], all.values[k]);
   return catena::Shared<DictDataset>::make(std::move(named));
 }
 
 // Collective. Returns the number of examples, and whether all ranks have a dataset.
-std::pair<std::int64_t, bool> agreed_size(const Dataset* dataset, const Communicator& comm, int root) {
+std::pair<std::int64_t, bool> agreed_size(const DatasetMixin* dataset, const Communicator& comm, int root) {
   const std::vector<std::string> all = comm.allgather_obj(dataset ? std::to_string(dataset->size()) : "");
   const std::string& of_root = all[std::size_t(root)];
   check<ValueError>(!of_root.empty(), kScatterDataset, "rank ", root, ", the root, has no dataset");
@@ -112,7 +112,8 @@ Indices indices_of(std::string_view bytes) {
 
 // The root sends each part as soon as it is loaded. A rank whose part cannot be loaded gets an empty message, so that
 // it does not wait; on_all_ranks() then throws the reason there.
-std::string exchange(const Dataset* dataset, const Communicator& comm, const std::vector<Indices>& parts, int root) {
+std::string exchange(const DatasetMixin* dataset, const Communicator& comm, const std::vector<Indices>& parts,
+                     int root) {
   if (comm.rank() != root) return comm.recv_obj(root);
   std::exception_ptr error;
   for (int r = 0; r < comm.size(); ++r) {

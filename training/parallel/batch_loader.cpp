@@ -13,7 +13,7 @@
 
 namespace training::internal {
 
-Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random) {
+Batch load_unit(const DatasetMixin& dataset, const LoadUnit& unit, autograd::RandomScope& random) {
   if (unit.is_batch) return load_batch(dataset, unit.selected);
   const std::vector<std::int64_t>& indices = unit.selected.indices;
   Batch batch;

@@ -27,7 +27,7 @@ struct LoadUnit {
 using LoadFunction = catena::Function<Batch(const LoadUnit&, autograd::RandomScope& random)>;
 
 // Loads in the calling thread. Errors name the examples.
-Batch load_unit(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random);
+Batch load_unit(const DatasetMixin& dataset, const LoadUnit& unit, autograd::RandomScope& random);
 Batch joined(std::vector<Batch> units);
 
 // One thread per function; a thread calls its own function only. Thread safety: the members belong to one thread.

@@ -125,7 +125,7 @@ class StreamIterator final : public Iterator {
 };
 
 // The examples of a dataset, without its way of stacking a batch.
-class OneByOne final : public Dataset {
+class OneByOne final : public DatasetMixin {
  public:
   explicit OneByOne(DatasetPtr dataset) : dataset_(std::move(dataset)) {}
   std::int64_t size() const override { return dataset_->size(); }

@@ -30,9 +30,13 @@ using ConcatDataset = ConcatenatedDataset;
 using StackDataset = TupleDataset;
 
 // The examples of a dataset at these indices, which may repeat. IndexError for one that is out of range.
-class CATENA_EXPORT Subset : public Dataset {
+class CATENA_EXPORT Subset : public DatasetMixin {
  public:
   Subset(AnyDataset dataset, std::vector<std::int64_t> indices);
+  template <std::integral I>
+  requires(!std::same_as<I, std::int64_t>) Subset(AnyDataset dataset, const std::vector<I>& indices)
+      : Subset(std::move(dataset), std::vector<std::int64_t>(indices.begin(), indices.end())) {}
+  const std::vector<std::int64_t>& indices() const noexcept { return indices_; }
   std::int64_t size() const override { return std::int64_t(indices_.size()); }
   Example get_example(std::int64_t i) const override;
   std::optional<Example> get_batch(std::span<const std::int64_t> indices) const override;
@@ -50,6 +54,11 @@ CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std
 // are left.
 CATENA_EXPORT std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<double>& fractions,
                                                    std::optional<std::uint64_t> seed = {});
+// With PyTorch's option in its place: random_split(dataset, lengths, generator).
+template <class Size, std::same_as<autograd::Generator> G>
+std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<Size>& sizes, const G& generator) {
+  return random_split(std::move(dataset), sizes, SplitOptions{.generator = generator});
+}
 // Of a list in braces, as many parts: auto [train, valid] = random_split(dataset, {6, 2}), or {0.75, 0.25}. The seed is
 // a number, or named: {.seed = 42}.
 template <class T, std::size_t N, class Seed = SplitOptions>
@@ -59,6 +68,13 @@ std::array<DatasetPtr, N> random_split(AnyDataset dataset, const T (&sizes)[N], 
   std::array<DatasetPtr, N> result;
   for (std::size_t i = 0; i < N; ++i) result[i] = std::move(parts[i]);
   return result;
+}
+
+// The examples of both, one after the other.
+template <class A, class B>
+ConcatenatedDataset operator+(A&& a, B&& b) requires(
+    std::is_base_of_v<DatasetMixin, std::remove_cvref_t<A>>&& std::is_base_of_v<DatasetMixin, std::remove_cvref_t<B>>) {
+  return ConcatenatedDataset(std::forward<A>(a), std::forward<B>(b));
 }
 
 // Examples that come one after the other, of which there is no number. A class overrides next(), which returns nothing

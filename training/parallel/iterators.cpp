@@ -77,7 +77,7 @@ LoadUnit unit_of(std::string_view message) {
 
 // As load_unit(), but classes of exceptions that do not cross the border of a process, of which load_unit() names no
 // example, become the RuntimeError that is to cross it, with the example.
-Batch load_and_name(const Dataset& dataset, const LoadUnit& unit, autograd::RandomScope& random) {
+Batch load_and_name(const DatasetMixin& dataset, const LoadUnit& unit, autograd::RandomScope& random) {
   const auto place = [&] { return internal::place_of(unit.selected.indices, unit.is_batch); };
   try {
     return load_unit(dataset, unit, random);
@@ -90,7 +90,7 @@ Batch load_and_name(const Dataset& dataset, const LoadUnit& unit, autograd::Rand
 }
 
 // Runs in the child. The answer begins with the number of bytes that the arrays need.
-std::string load_in_child(const Dataset& dataset, std::string_view message, std::span<std::byte> memory) {
+std::string load_in_child(const DatasetMixin& dataset, std::string_view message, std::span<std::byte> memory) {
   const LoadUnit unit = unit_of(message);
   autograd::RandomScope random(0);
   const Batch batch = load_and_name(dataset, unit, random);

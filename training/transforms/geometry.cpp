@@ -1,6 +1,7 @@
 #include <catena/training/transforms/geometry.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <catena/autograd/config.h>
@@ -211,6 +212,59 @@ Array affine(const Array& image, const AffineOptions& o) {
     const double dx = x - cx - o.translate.first, dy = y - cy - o.translate.second;
     return std::pair((d * dx - b * dy) / o.scale + cx, (a * dy - c * dx) / o.scale + cy);
   });
+}
+
+namespace {
+
+// The map (x, y) -> ((a x + b y + c) / (g x + h y + 1), (d x + e y + f) / (g x + h y + 1)) with the numbers a ... h.
+struct Projection {
+  std::array<double, 8> v;
+  Point operator()(double x, double y) const {
+    const double w = v[6] * x + v[7] * y + 1;
+    return {(v[0] * x + v[1] * y + v[2]) / w, (v[3] * x + v[4] * y + v[5]) / w};
+  }
+};
+
+// The map of four points to four others: eight linear equations, solved by Gaussian elimination.
+Projection projection(const std::vector<Point>& from, const std::vector<Point>& to) {
+  std::array<std::array<double, 9>, 8> m{};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const auto [x, y] = from[i];
+    const auto [u, v] = to[i];
+    m[2 * i] = {x, y, 1, 0, 0, 0, -u * x, -u * y, u};
+    m[2 * i + 1] = {0, 0, 0, x, y, 1, -v * x, -v * y, v};
+  }
+  double greatest = 0;
+  for (const auto& row : m)
+    for (const double element : row) greatest = std::max(greatest, std::abs(element));
+  for (std::size_t k = 0; k < 8; ++k) {
+    std::size_t pivot = k;
+    for (std::size_t i = k + 1; i < 8; ++i)
+      if (std::abs(m[i][k]) > std::abs(m[pivot][k])) pivot = i;
+    std::swap(m[k], m[pivot]);
+    check<ValueError>(std::abs(m[k][k]) > 1e-12 * greatest, "perspective",
+                      "three of the points lie on one line, or one is not finite");
+    for (std::size_t i = 0; i < 8; ++i) {
+      if (i == k) continue;
+      const double factor = m[i][k] / m[k][k];
+      for (std::size_t j = k; j < 9; ++j) m[i][j] -= factor * m[k][j];
+    }
+  }
+  Projection result{};
+  for (std::size_t k = 0; k < 8; ++k) result.v[k] = m[k][8] / m[k][k];
+  return result;
+}
+
+}  // namespace
+
+Array perspective(const Array& image, const std::vector<Point>& startpoints, const std::vector<Point>& endpoints,
+                  const PerspectiveOptions& o) {
+  check_image("perspective", image);
+  check<ValueError>(o.interpolation == "nearest" || o.interpolation == "bilinear", "perspective", "the mode is \"",
+                    o.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
+  check<ValueError>(startpoints.size() == 4 && endpoints.size() == 4, "perspective", startpoints.size(),
+                    " points are moved to ", endpoints.size(), "; give the four corners of each quadrilateral");
+  return sampled(image, o.interpolation == "nearest", float(o.fill), projection(endpoints, startpoints));
 }
 
 std::vector<Array> five_crop(const Array& image, Pair size) {

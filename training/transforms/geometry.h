@@ -66,12 +66,17 @@ CATENA_EXPORT Array resize(const Array& image, ResizeTo size, const ResizeOption
 CATENA_EXPORT Array resized_crop(const Array& image, std::int64_t top, std::int64_t left, std::int64_t height,
                                  std::int64_t width, Pair size, const ResizeOptions& options = {});
 
+// Two numbers, {0.1, 0.2}, or none.
+struct OptionalPair : std::optional<std::pair<double, double>> {
+  using optional::optional;
+  constexpr OptionalPair(double first, double second) : optional(std::pair(first, second)) {}
+};
 struct RotateOptions {
   std::string_view mode = "nearest";                   // or "bilinear"
   std::optional<std::string_view> interpolation = {};  // PyTorch's name of mode; takes its place
   double fill = 0;                                     // value of pixels from outside of the image
   // Column and row of the point that stays, from the upper left corner; empty: the middle of the image.
-  std::optional<std::pair<double, double>> center = {};
+  OptionalPair center = {};
 };
 // Rotates by `angle` degrees counterclockwise, within the size of the image. ValueError for other modes, and for an
 // angle or a center that is not finite.
@@ -81,15 +86,27 @@ struct AffineOptions {
   double angle = 0;                          // degrees, clockwise
   std::pair<double, double> translate = {};  // pixels to the right, and down
   double scale = 1;
-  std::pair<double, double> shear = {};                  // degrees, along x and along y
-  std::string_view mode = "nearest";                     // or "bilinear"
-  std::optional<std::string_view> interpolation = {};    // PyTorch's name of mode; takes its place
-  double fill = 0;                                       // value of pixels from outside of the image
-  std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
+  std::pair<double, double> shear = {};                // degrees, along x and along y
+  std::string_view mode = "nearest";                   // or "bilinear"
+  std::optional<std::string_view> interpolation = {};  // PyTorch's name of mode; takes its place
+  double fill = 0;                                     // value of pixels from outside of the image
+  OptionalPair center = {};                            // as of RotateOptions
 };
 // Shears, scales, rotates and translates, within the size of the image. ValueError for other modes, a scale that is not
 // positive, and numbers that are not finite.
 CATENA_EXPORT Array affine(const Array& image, const AffineOptions& options);
+
+// The column and the row of a point of an image, from the upper left corner.
+using Point = std::pair<double, double>;
+struct PerspectiveOptions {
+  std::string_view interpolation = "bilinear";  // or "nearest"
+  double fill = 0;                              // value of pixels from outside of the image
+};
+// Moves four points of the image, the corners of a quadrilateral, to four others, and with them all points, by the map
+// that keeps lines straight; within the size of the image. The result is sampled where the inverse map leads.
+// ValueError for other modes, other numbers of points, and points of which three lie on one line or one is not finite.
+CATENA_EXPORT Array perspective(const Array& image, const std::vector<Point>& startpoints,
+                                const std::vector<Point>& endpoints, const PerspectiveOptions& options = {});
 
 // Returns the four corners (upper left, upper right, lower left, lower right) and the middle, as views. ValueError if
 // the image is smaller.

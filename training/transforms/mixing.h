@@ -39,6 +39,10 @@ class CATENA_EXPORT BatchMix {
   virtual ~BatchMix();
   Example operator()(const Example& batch) const;
   Example operator()(const Example& batch, Generator& g) const;
+  // auto [mixed, probabilities] = mix(images, labels)
+  Example operator()(const ExampleValue& images, const ExampleValue& labels) const {
+    return (*this)(Example(images.array(), labels.array()));
+  }
   Example operator()(const Batch& batch, std::optional<Device> device) const;
 
  protected:

@@ -143,6 +143,29 @@ Array RandomAffine::apply(const Array& image, Generator& g) const {
   return affine(image, drawn);
 }
 
+RandomPerspective::RandomPerspective(const RandomPerspectiveOptions& options)
+    : RandomChange("RandomPerspective", options.p), options_(options), mode_(options.interpolation) {
+  check<ValueError>(options.distortion_scale >= 0 && options.distortion_scale <= 1, "RandomPerspective",
+                    "distortion_scale is ", options.distortion_scale, "; it lies in 0..1");
+}
+
+Array RandomPerspective::change(const Array& image, Generator& g) const {
+  check_image("RandomPerspective", image);
+  const std::int64_t right = image.shape(-1) - 1, bottom = image.shape(-2) - 1;
+  const auto step = [&](std::int64_t length) {
+    return double(integer(g, 0, std::int64_t(options_.distortion_scale * double(length / 2))));
+  };
+  const auto corner = [&](bool is_right, bool is_bottom) {
+    const double x = step(right + 1), y = step(bottom + 1);
+    return Point(is_right ? double(right) - x : x, is_bottom ? double(bottom) - y : y);
+  };
+  std::vector<Point> ends;
+  for (const auto& [is_right, is_bottom] : {std::pair(false, false), {true, false}, {true, true}, {false, true}})
+    ends.push_back(corner(is_right, is_bottom));
+  const double r = double(right), b = double(bottom);
+  return perspective(image, {{0, 0}, {r, 0}, {r, b}, {0, b}}, ends, {.interpolation = mode_, .fill = options_.fill});
+}
+
 RandomErasing::RandomErasing(const RandomErasingOptions& options) : options_(options) {
   check_probability("RandomErasing", options.p);
   check_positive("RandomErasing", "scale", options.scale);

@@ -115,10 +115,14 @@ struct Degrees {
   constexpr Degrees(double v) : low(-v), high(v) {}
   constexpr Degrees(double lower, double upper) : low(lower), high(upper) {}
 };
+struct OptionalDegrees : std::optional<Degrees> {
+  using optional::optional;
+  constexpr OptionalDegrees(double lower, double upper) : optional(Degrees(lower, upper)) {}
+};
 struct RandomRotationOptions {
   Degrees degrees = 0;
   std::string_view interpolation = "nearest";
-  std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
+  OptionalPair center = {};  // as of RotateOptions
   double fill = 0;
 };
 // Rotates by an angle between the limits, in degrees: RandomRotation(15) is RandomRotation({-15, 15}). ValueError for
@@ -144,15 +148,15 @@ class CATENA_EXPORT RandomRotation : public Transform {
 
 struct RandomAffineOptions {
   Degrees degrees = 0;
-  std::optional<Range> translate = {};  // the greatest parts of width and height; each between 0 and 1
-  std::optional<Range> scale = {};
-  std::optional<Degrees> shear = {};  // along x
+  OptionalPair translate = {};  // the greatest parts of width and height; each between 0 and 1
+  OptionalPair scale = {};
+  OptionalDegrees shear = {};  // along x
   std::string_view interpolation = "nearest";
   double fill = 0;
-  std::optional<std::pair<double, double>> center = {};  // as of RotateOptions
+  OptionalPair center = {};  // as of RotateOptions
 };
 // Rotates by an angle between the limits, in degrees, and, where they are given, translates by whole pixels, scales and
-// shears: RandomAffine(15, {.translate = {{0.1, 0.1}}, .scale = {{0.8, 1.2}}}). ValueError for limits in descending
+// shears: RandomAffine(15, {.translate = {0.1, 0.1}, .scale = {0.8, 1.2}}). ValueError for limits in descending
 // order, scales that are not positive and parts outside of 0..1.
 class CATENA_EXPORT RandomAffine : public Transform {
  public:
@@ -168,6 +172,29 @@ class CATENA_EXPORT RandomAffine : public Transform {
  private:
   RandomAffine(const RandomAffineOptions& options, int);
   RandomAffineOptions options_;
+  std::string mode_;
+};
+
+struct RandomPerspectiveOptions {
+  double distortion_scale = 0.5;  // how far corners move: half a side times this
+  double p = 0.5;
+  std::string_view interpolation = "bilinear";
+  double fill = 0;
+};
+// With probability p, moves each corner inwards by whole pixels that are drawn evenly, and the image with them, as
+// perspective() does. ValueError for a distortion_scale outside of 0..1.
+class CATENA_EXPORT RandomPerspective : public internal::RandomChange {
+ public:
+  explicit RandomPerspective(const RandomPerspectiveOptions& options = {});
+  template <class T>
+  explicit RandomPerspective(T distortion_scale, double p = 0.5) requires std::is_arithmetic_v<T>
+      : RandomPerspective(RandomPerspectiveOptions{.distortion_scale = double(distortion_scale), .p = p}) {}
+
+ protected:
+  Array change(const Array& image, Generator& g) const override;
+
+ private:
+  RandomPerspectiveOptions options_;
   std::string mode_;
 };
 

@@ -199,6 +199,10 @@ void add_functions(Writer& w) {
   newer.opset_version = 21;
   w.add("reductions_opset_21", reductions, cube, newer);
   w.add("activations_opset_21", activations, cube, newer);
+  ExportOptions older = dynamic_batch();
+  older.opset_version = 13;
+  w.add("reductions_opset_13", reductions, cube, older);
+  w.add("activations_opset_13", activations, cube, older);
   w.add("shapes", shapes, cube, dynamic_batch());
   w.add("indices", indices, cube, dynamic_batch());
   const auto mask = [](std::int64_t n) {
