@@ -19,11 +19,11 @@ class ParameterHandle : public autograd::Variable {
   ParameterHandle() noexcept = default;
   ParameterHandle(const ParameterHandle&) = default;
   void operator=(const Variable&) = delete;  // layer.W = nn::Parameter(...), layer.b = ...
-  // These would assign a new variable to the handle alone.
-  template <class B> void operator+=(const B&) = delete;  // layer.W.data() += ...
-  template <class B> void operator-=(const B&) = delete;  // layer.W.data() -= ...
-  template <class B> void operator*=(const B&) = delete;  // layer.W.data() *= ...
-  template <class B> void operator/=(const B&) = delete;  // layer.W.data() /= ...
+  // Write into the parameter, as add_, sub_, mul_ and div_: within autograd::no_grad (RuntimeError).
+  template <class B> const ParameterHandle& operator+=(const B& b) const { return add_(b), *this; }
+  template <class B> const ParameterHandle& operator-=(const B& b) const { return sub_(b), *this; }
+  template <class B> const ParameterHandle& operator*=(const B& b) const { return mul_(b), *this; }
+  template <class B> const ParameterHandle& operator/=(const B& b) const { return div_(b), *this; }
 
  private:
   friend class internal::WeightAndBias;
