@@ -87,7 +87,8 @@ class CATENA_EXPORT Array : public catena::HeaderRef,
   }
   template <class... X> decltype(auto) view(X&&... x) const {
     if constexpr (sizeof...(X) > 0 && (... && std::integral<std::remove_cvref_t<X>>))
-      return this->reshape(Shape{static_cast<std::int64_t>(x)...});
+      return catena::internal::array_behind_call<Array, X...>::type::get(*this).reshape(
+          Shape{static_cast<std::int64_t>(x)...});
     else return catena::ArrayMembers<Array>::view(std::forward<X>(x)...);
   }
   // Returns the backend of the library that made the array. RuntimeError if no adapter for that library is linked.
