@@ -60,15 +60,25 @@ struct ClipGradNormOptions {
   bool error_if_nonfinite = false;
   std::optional<bool> foreach = {};
 };
+// A norm, as a number that also has the member of a tensor that reads it.
+class TotalNorm {
+ public:
+  TotalNorm(double norm) noexcept : norm_(norm) {}
+  operator double() const noexcept { return norm_; }
+  template <class E = double> E item() const noexcept { return static_cast<E>(norm_); }
+
+ private:
+  double norm_;
+};
 // PyTorch's name of clip_grad_norm, of a link or a list of parameters.
-template <class P> double clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
+template <class P> TotalNorm clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
   return clip_grad_norm(of, max_norm, options);
 }
 template <class P>
-double clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
+TotalNorm clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
   return clip_grad_norm(of, max_norm, {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
 }
-template <class P> double clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
+template <class P> TotalNorm clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
   return clip_grad_norm_(of, o.max_norm, o.norm_type, o.error_if_nonfinite);
 }
 struct ClipGradValueOptions {

@@ -163,6 +163,12 @@ struct ParamShape {
   Dtype dtype = Dtype::float32;
 };
 
+class Link;
+namespace internal {
+// load_state_dict(state, strict), in state_dict.h, where the report is complete.
+template <std::same_as<bool> B> auto load_state_dict_strictly(Link& link, const StateDict& state, B strict);
+}  // namespace internal
+
 class CATENA_EXPORT Link {
  public:
   using Variable = autograd::Variable;  // for use in users' classes
@@ -284,6 +290,9 @@ class CATENA_EXPORT Link {
   StateDict state_dict();
   LoadReport load_state_dict(const StateDict& state);
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
+  template <std::same_as<bool> B> auto load_state_dict(const StateDict& state, B strict) {
+    return internal::load_state_dict_strictly<B>(*this, state, strict);
+  }
   // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
   // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as
   // that of Evaluator, all links evaluate. Functions in the operator() of a class, such as dropout, follow the model to
@@ -291,6 +300,7 @@ class CATENA_EXPORT Link {
   Link& train(bool mode = true);
   Link& eval() { return train(false); }
   bool training() const noexcept { return !evaluates_; }
+  bool is_training() const noexcept { return training(); }
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
   // The class Link has no function that copies an object of a derived class.

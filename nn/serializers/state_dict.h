@@ -140,6 +140,12 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
   return s.load(object);
 }
 
+namespace internal {
+template <std::same_as<bool> B> auto load_state_dict_strictly(Link& link, const StateDict& state, B strict) {
+  return link.load_state_dict(state, LoadOptions{.strict = strict});
+}
+}  // namespace internal
+
 // Writes the arrays to a file, as safetensors, npz or a file of PyTorch by the end of its name: ".safetensors", ".npz",
 // ".pt" or ".pth" (ValueError for others). torch.load reads the last ones, and the state of a link has PyTorch's names
 // there. TypeError for texts in a file that is not npz, and for dtypes that PyTorch's files lack.
