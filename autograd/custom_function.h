@@ -166,8 +166,8 @@ template <class F, class... A> class CustomCall final : public CustomNode {
 // than of inputs; TypeError if backward does not take as many gradients as there are outputs.
 template <class F> struct CustomFunction {
   template <class... A> static auto apply(const A&... arguments) {
-    using Result = decltype(internal::forward_of<F>(std::declval<Context&>(),
-                                                    std::declval<internal::PassedArgument<A>>()...));
+    using Result =
+        decltype(internal::forward_of<F>(std::declval<Context&>(), std::declval<internal::PassedArgument<A>>()...));
     Variables inputs;
     typename internal::CustomCall<F, A...>::Kept kept{internal::kept_argument(inputs, arguments)...};
     Variables outputs = make_node<internal::CustomCall<F, A...>>(std::move(kept))->FunctionNode::apply(inputs);

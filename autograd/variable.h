@@ -508,8 +508,8 @@ struct GradOptions {
 inline Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options) {
   return grad(outputs, inputs, options.grad_outputs, options.create_graph || options.enable_double_backprop);
 }
-// The same with PyTorch's arguments in their order: grad({y}, {x}, {gy}, true, true). A graph stays with either value of
-// retain_graph, and the gradient of an input on which no output depends is null with either value of allow_unused.
+// The same with PyTorch's arguments in their order: grad({y}, {x}, {gy}, true, true). A graph stays with either value
+// of retain_graph, and the gradient of an input on which no output depends is null with either value of allow_unused.
 template <std::same_as<bool> B>
 Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs, B, B create_graph,
                bool = false) {

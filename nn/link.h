@@ -163,10 +163,9 @@ struct ParamShape {
   Dtype dtype = Dtype::float32;
 };
 
-class Link;
 namespace internal {
 // load_state_dict(state, strict), in state_dict.h, where the report is complete.
-template <std::same_as<bool> B> auto load_state_dict_strictly(Link& link, const StateDict& state, B strict);
+template <class L, std::same_as<bool> B> auto load_state_dict_strictly(L& link, const StateDict& state, B strict);
 }  // namespace internal
 
 class CATENA_EXPORT Link {
@@ -273,6 +272,9 @@ class CATENA_EXPORT Link {
   std::vector<Variable> parameters() const { return params(); }
   // Names as in PyTorch, "l1.weight" for "/l1/W"; the root among the modules has none.
   std::vector<NamedParam> named_parameters() const;
+  // The arrays of persistents, such as running averages, as variables of the same memory; null ones are left out.
+  std::vector<Variable> buffers();
+  std::vector<NamedParam> named_buffers();
   void zero_grad() { cleargrads(); }
   LinkRange modules() { return LinkRange(links()); }
   std::vector<NamedLink> named_modules();
@@ -291,7 +293,7 @@ class CATENA_EXPORT Link {
   LoadReport load_state_dict(const StateDict& state);
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
   template <std::same_as<bool> B> auto load_state_dict(const StateDict& state, B strict) {
-    return internal::load_state_dict_strictly<B>(*this, state, strict);
+    return internal::load_state_dict_strictly(*this, state, strict);
   }
   // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
   // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as

@@ -34,9 +34,9 @@ class IndexItem;
 // Every member is a template, so that Variable must be complete only where a member is called.
 template <class Derived> class TensorMembers {
  public:
-#define CATENA_FORWARD(name)                                                      \
-  template <class D = Derived, class... X> auto name(const X&... x) const {       \
-    return as_variable(static_cast<const D&>(*this)).name(x...);                  \
+#define CATENA_FORWARD(name)                                                \
+  template <class D = Derived, class... X> auto name(const X&... x) const { \
+    return as_variable(static_cast<const D&>(*this)).name(x...);            \
   }
   CATENA_TENSOR_MEMBERS(CATENA_FORWARD)
 #undef CATENA_FORWARD

@@ -18,7 +18,11 @@ internal::GRUBase::GRUBase(int n_units, std::optional<int> n_inputs, const Optio
       U(n_units, n_units, {.initialW = o.inner_init, .initial_bias = o.bias_init}) {}
 
 internal::GRUBase::GRUBase()
-    : W_r(std::nullopt, 1), U_r(std::nullopt, 1), W_z(std::nullopt, 1), U_z(std::nullopt, 1), W(std::nullopt, 1),
+    : W_r(std::nullopt, 1),
+      U_r(std::nullopt, 1),
+      W_z(std::nullopt, 1),
+      U_z(std::nullopt, 1),
+      W(std::nullopt, 1),
       U(std::nullopt, 1) {}
 
 Variable internal::GRUBase::next(const Variable& h, const Variable& x) {
@@ -99,8 +103,8 @@ torch::PackedGRUResult GRU::operator()(const utils::rnn::PackedSequence& x, cons
   }
   take_sizes_for(x.data);
   const std::int64_t batch = x.batch_sizes.empty() ? 0 : x.batch_sizes[0];
-  Variable state = internal::initial_state("GRU", x.data, batch, torch::internal::reordered(given, x.sorted_indices),
-                                           W_r.out_size);
+  Variable state =
+      internal::initial_state("GRU", x.data, batch, torch::internal::reordered(given, x.sorted_indices), W_r.out_size);
   utils::rnn::PackedSequence output = x;
   output.data = called(autograd::concat(outputs_by_time(of_input(x.data), x.batch_sizes, state), 0));
   return {output, torch::internal::reordered(state.unsqueeze(0), x.unsorted_indices)};

@@ -52,8 +52,8 @@ class GRUOutput : public Variable {
 // sequences of a numbers, the sizes are GRU(input_size, hidden_size): the parameters then get new values of these
 // shapes. InvalidType for other x, ValueError for sequences of length 0.
 //
-// With PyTorch's options, the link is a torch::GRU, `layers`, whose parameters replace those of the link, and every call
-// is one with whole sequences, also that of a matrix (T, in), a sequence without a batch:
+// With PyTorch's options, the link is a torch::GRU, `layers`, whose parameters replace those of the link, and every
+// call is one with whole sequences, also that of a matrix (T, in), a sequence without a batch:
 //   nn::GRU gru(3, 5, {.num_layers = 2, .batch_first = true});
 class CATENA_EXPORT GRU : public internal::GRUBase {
  public:

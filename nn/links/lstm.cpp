@@ -71,8 +71,7 @@ LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const 
   return next;
 }
 
-LSTM::LSTM(AsNetwork, std::optional<int> in_size, int out_size, const RecurrentOptions& options)
-    : LSTMBase(out_size) {
+LSTM::LSTM(AsNetwork, std::optional<int> in_size, int out_size, const RecurrentOptions& options) : LSTMBase(out_size) {
   catena::check<catena::TypeError>(in_size.has_value(), "LSTM", "PyTorch's options need an input size");
   layers.emplace(*in_size, out_size, options);
 }
@@ -129,13 +128,12 @@ torch::PackedLSTMResult LSTM::operator()(const utils::rnn::PackedSequence& x, co
     return y;
   }
   const std::int64_t batch = x.batch_sizes.empty() ? 0 : x.batch_sizes[0];
-  torch::LSTMState state =
-      initial(x.data, batch,
-              {torch::internal::reordered(given.h, x.sorted_indices), torch::internal::reordered(given.c, x.sorted_indices)},
-              state_size);
+  torch::LSTMState state = initial(
+      x.data, batch,
+      {torch::internal::reordered(given.h, x.sorted_indices), torch::internal::reordered(given.c, x.sorted_indices)},
+      state_size);
   utils::rnn::PackedSequence output = x;
-  output.data = called(autograd::concat(
-      outputs_by_time(autograd::split(upward(x.data), x.batch_sizes, 0), state), 0));
+  output.data = called(autograd::concat(outputs_by_time(autograd::split(upward(x.data), x.batch_sizes, 0), state), 0));
   return {output,
           {torch::internal::reordered(state.h.unsqueeze(0), x.unsorted_indices),
            torch::internal::reordered(state.c.unsqueeze(0), x.unsorted_indices)}};

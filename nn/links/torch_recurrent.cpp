@@ -52,8 +52,8 @@ LSTMResult LSTM::operator()(const Variable& x, const LSTMState& state) {
 }
 PackedLSTMResult LSTM::operator()(const PackedSequence& x, const LSTMState& state) {
   LinkCall called(*this, x.data);
-  const NStepLSTMResult y =
-      run_by_time(internal::reordered(state.h, x.sorted_indices), internal::reordered(state.c, x.sorted_indices), parts_of(x), {});
+  const NStepLSTMResult y = run_by_time(internal::reordered(state.h, x.sorted_indices),
+                                        internal::reordered(state.c, x.sorted_indices), parts_of(x), {});
   PackedSequence output = packed_like(x, y.ys);
   output.data = called(output.data);
   return {output, {internal::reordered(y.hy, x.unsorted_indices), internal::reordered(y.cy, x.unsorted_indices)}};

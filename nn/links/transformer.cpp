@@ -57,7 +57,9 @@ Masks masks_of(const TransformerDecoderMasks& m, int heads) {
 Masks memory_masks_of(const TransformerDecoderMasks& m, int heads) {
   return masks_of(m.memory_mask, {}, m.memory_key_padding_mask, m.memory_is_causal, heads);
 }
-template <class Layers> int heads_of(const Layers& layers) { return layers.empty() ? 1 : layers[0].self_attn.num_heads; }
+template <class Layers> int heads_of(const Layers& layers) {
+  return layers.empty() ? 1 : layers[0].self_attn.num_heads;
+}
 
 }  // namespace
 
@@ -90,9 +92,8 @@ Variable TransformerEncoderLayer::operator()(const Variable& x, const Transforme
 Variable TransformerEncoderLayer::masked(const Variable& x, const Masks& masks) {
   LinkCall called(*this, x);
   const internal::CallScope scope(*this);
-  const Variable y = add_part(norm_first, norm1, turned(batch_first, x), [&](const Variable& v) {
-    return dropped(self_attn(v, masks), dropout);
-  });
+  const Variable y = add_part(norm_first, norm1, turned(batch_first, x),
+                              [&](const Variable& v) { return dropped(self_attn(v, masks), dropout); });
   const Variable z = add_part(norm_first, norm2, y, [&](const Variable& v) { return feed_forward(*this, v); });
   return called(turned(batch_first, z));
 }
@@ -120,9 +121,8 @@ Variable TransformerDecoderLayer::masked(const Variable& x, const Variable& give
   LinkCall called(*this, x, given);
   const internal::CallScope scope(*this);
   const Variable memory = turned(batch_first, given);
-  const Variable y = add_part(norm_first, norm1, turned(batch_first, x), [&](const Variable& v) {
-    return dropped(self_attn(v, masks), dropout);
-  });
+  const Variable y = add_part(norm_first, norm1, turned(batch_first, x),
+                              [&](const Variable& v) { return dropped(self_attn(v, masks), dropout); });
   const Variable z = add_part(norm_first, norm2, y, [&](const Variable& v) {
     return dropped(multihead_attn(v, memory, memory, memory_masks), dropout);
   });
@@ -224,9 +224,8 @@ Transformer::Transformer(int d_model, int nhead, int encoders, int decoders, int
 Variable Transformer::operator()(const Variable& src, const Variable& tgt, const TransformerCallOptions& o) {
   LinkCall called(*this, src, tgt);
   const internal::CallScope scope(*this);
-  const Variable memory = encoder(src, {.src_mask = o.src_mask,
-                                        .src_key_padding_mask = o.src_key_padding_mask,
-                                        .is_causal = o.src_is_causal});
+  const Variable memory = encoder(
+      src, {.src_mask = o.src_mask, .src_key_padding_mask = o.src_key_padding_mask, .is_causal = o.src_is_causal});
   return called(decoder(tgt, memory,
                         {.tgt_mask = o.tgt_mask,
                          .memory_mask = o.memory_mask,

@@ -4,6 +4,7 @@
 //   model.load_state_dict(best);                        // nn::load_state_dict(optimizer, state)
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <map>
 #include <string>
@@ -141,7 +142,7 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
 }
 
 namespace internal {
-template <std::same_as<bool> B> auto load_state_dict_strictly(Link& link, const StateDict& state, B strict) {
+template <class L, std::same_as<bool> B> auto load_state_dict_strictly(L& link, const StateDict& state, B strict) {
   return link.load_state_dict(state, LoadOptions{.strict = strict});
 }
 }  // namespace internal

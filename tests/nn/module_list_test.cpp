@@ -248,6 +248,21 @@ BOOST_AUTO_TEST_CASE(elements_by_push_back) {
   BOOST_TEST(!sequence.is_training());
 }
 
+// Buffers of a link and of its children, whose memory the variables have.
+BOOST_AUTO_TEST_CASE(buffers_and_their_names) {
+  Affine model;
+  BOOST_TEST(model.named_buffers().empty());
+  model.register_buffer("offset", floats({1, 2}, {2}));
+  model.scale.register_buffer("mean", floats({3}, {1}));
+  const std::vector<nn::NamedParam> named = model.named_buffers();
+  BOOST_REQUIRE(named.size() == 2u);
+  BOOST_TEST((named[0].path == "offset" && named[1].path == "scale.mean"));
+  CHECK_VALUES(named[0].param, {1, 2});
+  BOOST_TEST(!named[0].param.requires_grad());
+  autograd::fill(named[1].param.data(), 7);
+  CHECK_VALUES(model.buffers()[1], {7});
+}
+
 BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   nn::Linear linear(3, 2), without(3, 2, {.nobias = true});
   BOOST_TEST(linear.weight.is_same(linear.W));
