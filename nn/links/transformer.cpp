@@ -193,8 +193,7 @@ Variable TransformerDecoder::masked(const Variable& x, const Variable& memory, c
   return called(norm ? (*norm)(y) : y);
 }
 
-namespace {
-TransformerLayerOptions layer_options(const TransformerOptions& o) {
+TransformerLayerOptions internal::layer_options(const TransformerOptions& o) {
   return {.dim_feedforward = o.dim_feedforward,
           .dropout = o.dropout,
           .activation = o.activation,
@@ -203,6 +202,8 @@ TransformerLayerOptions layer_options(const TransformerOptions& o) {
           .norm_first = o.norm_first,
           .bias = o.bias};
 }
+
+namespace {
 LayerNormalization last_norm(const TransformerOptions& o) {
   return LayerNormalization(o.d_model, {.eps = o.layer_norm_eps});
 }
@@ -214,8 +215,10 @@ TransformerOptions with_numbers(TransformerOptions o, int d_model, int nhead, in
 }  // namespace
 
 Transformer::Transformer(const Options& o)
-    : encoder(TransformerEncoderLayer(o.d_model, o.nhead, layer_options(o)), o.num_encoder_layers, last_norm(o)),
-      decoder(TransformerDecoderLayer(o.d_model, o.nhead, layer_options(o)), o.num_decoder_layers, last_norm(o)) {
+    : encoder(TransformerEncoderLayer(o.d_model, o.nhead, internal::layer_options(o)), o.num_encoder_layers,
+              last_norm(o)),
+      decoder(TransformerDecoderLayer(o.d_model, o.nhead, internal::layer_options(o)), o.num_decoder_layers,
+              last_norm(o)) {
   for (const Variable& p : params())
     if (p.ndim() > 1) init_weight(p.data(), initializers::GlorotUniform());
 }

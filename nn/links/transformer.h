@@ -25,6 +25,21 @@ struct TransformerLayerOptions {
   std::optional<double> rotary_base = {};  // likewise, of the self-attention
 };
 
+// Of PyTorch's network, and of its layers with all of their arguments by name, which do not read the numbers of layers.
+struct TransformerOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  int d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048;
+  double dropout = 0.1;
+  autograd::UnaryFunction activation = relu;
+  double layer_norm_eps = 1e-5;
+  bool batch_first = true;  // as in TransformerLayerOptions
+  bool norm_first = false, bias = true;
+};
+
+namespace internal {
+CATENA_EXPORT TransformerLayerOptions layer_options(const TransformerOptions& options);
+}  // namespace internal
+
 // The masks of a call with PyTorch's names, order and meaning, and others. A mask is (L, L) or (B nhead, L, L): bool,
 // true where a query does not see a key, the opposite of MultiHeadAttentionMasks; or floating and added to the scores.
 // A key_padding_mask is bool (B, L): true where a token is not seen. The mask has two names, of which one is given.
@@ -57,6 +72,10 @@ class CATENA_EXPORT TransformerEncoderLayer : public Chain {
   using Options = TransformerLayerOptions;
   using Masks = MultiHeadAttentionMasks;
   TransformerEncoderLayer(int d_model, int nhead, const Options& options = {});
+  // TransformerEncoderLayer({.d_model = 16, .nhead = 4})
+  template <std::same_as<TransformerOptions> O = TransformerOptions>
+  explicit TransformerEncoderLayer(const O& o)
+      : TransformerEncoderLayer(o.d_model, o.nhead, internal::layer_options(o)) {}
 
   NN_MEMBERS(self_attn, linear1, linear2, norm1, norm2)
   Variable operator()(const Variable& x, const TransformerMasks& masks = {});
@@ -79,6 +98,10 @@ class CATENA_EXPORT TransformerDecoderLayer : public Chain {
   using Options = TransformerLayerOptions;
   using Masks = MultiHeadAttentionMasks;
   TransformerDecoderLayer(int d_model, int nhead, const Options& options = {});
+  // TransformerDecoderLayer({.d_model = 16, .nhead = 4})
+  template <std::same_as<TransformerOptions> O = TransformerOptions>
+  explicit TransformerDecoderLayer(const O& o)
+      : TransformerDecoderLayer(o.d_model, o.nhead, internal::layer_options(o)) {}
 
   NN_MEMBERS(self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3)
   Variable operator()(const Variable& x, const Variable& memory, const TransformerDecoderMasks& masks = {});
@@ -143,15 +166,6 @@ class CATENA_EXPORT TransformerDecoder : public Chain {
 };
 
 // ---- PyTorch's network of an encoder and a decoder ----
-struct TransformerOptions {
-  [[no_unique_address]] catena::Named named = catena::Named();
-  int d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048;
-  double dropout = 0.1;
-  autograd::UnaryFunction activation = relu;
-  double layer_norm_eps = 1e-5;
-  bool batch_first = true;  // as in TransformerLayerOptions
-  bool norm_first = false, bias = true;
-};
 struct TransformerCallOptions {
   Variable src_mask = {}, tgt_mask = {}, memory_mask = {};
   MaskArray src_key_padding_mask = {}, tgt_key_padding_mask = {}, memory_key_padding_mask = {};

@@ -255,6 +255,11 @@ BOOST_AUTO_TEST_CASE(batches_as_the_second_axis) {
   const Array W = model.encoder.layers[0].linear1.W.data();
   BOOST_TEST(item(autograd::amax(autograd::apply(catena::kernels::absolute, {W}))).to_double() <= std::sqrt(0.6));
   BOOST_TEST(nn::Transformer(6, 2, 1, 1).encoder.layers[0].linear1.W.shape() == (Shape{2048, 6}));
+  nn::TransformerEncoderLayer layer(
+      {.d_model = 6, .nhead = 3, .dim_feedforward = 4, .dropout = 0, .batch_first = false});
+  BOOST_TEST((layer.self_attn.num_heads == 3 && layer.linear1.W.shape() == Shape{4, 6} && layer.dropout == 0));
+  BOOST_TEST(!layer.batch_first);
+  BOOST_TEST(nn::TransformerDecoderLayer({.d_model = 6, .nhead = 3}).linear1.W.shape() == (Shape{2048, 6}));
 }
 
 // Token by token with a cache, the result is that of all tokens at once.
