@@ -333,8 +333,21 @@ class CATENA_EXPORT Link {
         [hook = std::move(hook)](Link& link, const Variables& args, const Variables&) mutable { hook(link, args); },
         true);
   }
-  template <class F>
-  void register_full_backward_hook(F&&) = delete;  // y.register_hook([](const Variable& gy) { ... }) of the result y
+  // Has hook(link, grad_inputs, grad_outputs) called in backward, once the gradient of the result of a call is known:
+  // grad_outputs[0]. The gradients of the arguments are not known then: grad_inputs has a null variable for each; a
+  // hook of the argument itself gets its gradient. The hook returns nothing. The link must live until then.
+  template <class F> LinkHookHandle register_full_backward_hook(F hook) {
+    using Result = std::invoke_result_t<F&, Link&, const Variables&, const Variables&>;
+    static_assert(std::is_void_v<Result>,
+                  "a backward hook returns nothing: a hook of a variable replaces its gradient");
+    return register_forward_hook(
+        [shared = catena::Shared<F>::make(std::move(hook))](Link& link, const Variables& args, const Variables& ys) {
+          if (ys.empty() || !ys[0].requires_grad()) return;
+          ys[0].register_hook([shared, &link, n = args.size()](const Variable& gy) {
+            (*shared)(link, static_cast<const Variables&>(Variables(n)), static_cast<const Variables&>(Variables{gy}));
+          });
+        });
+  }
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});

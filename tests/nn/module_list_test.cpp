@@ -248,6 +248,26 @@ BOOST_AUTO_TEST_CASE(elements_by_push_back) {
   BOOST_TEST(!sequence.is_training());
 }
 
+// The gradient of the result of a call, until the handle is removed.
+BOOST_AUTO_TEST_CASE(hooks_of_backward) {
+  Times times(3);
+  std::vector<double> seen;
+  auto handle = times.register_full_backward_hook([&](auto& link, const auto& grad_in, const auto& grad_out) {
+    BOOST_TEST(&link == &times);
+    BOOST_TEST((grad_in.size() == 1u && !grad_in[0]));
+    for (const double g : of(grad_out[0])) seen.push_back(g);
+  });
+  autograd::sum(times(x()) * 2).backward();
+  BOOST_TEST(seen == (std::vector<double>{2, 2}), each);
+  {
+    const auto scope = autograd::no_backprop_mode();
+    times(x());
+  }
+  handle.remove();
+  autograd::sum(times(x())).backward();
+  BOOST_TEST(seen.size() == 2u);
+}
+
 // Buffers of a link and of its children, whose memory the variables have.
 BOOST_AUTO_TEST_CASE(buffers_and_their_names) {
   Affine model;
