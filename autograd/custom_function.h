@@ -12,6 +12,10 @@
 //   };
 //   Variable y = Cube::apply(x);
 //
+// forward and backward may also take the context as a pointer, and backward all gradients in a list, as in libtorch:
+//   static variable_list backward(autograd::AutogradContext* ctx, variable_list gy);
+// The base class is CustomFunction<Cube> where libtorch has Function<Cube>: Function is the name of Chainer's class.
+//
 // forward runs without a graph. backward runs on Variables, so that derivatives of any order exist, as far as what it
 // reads are inputs and outputs that were saved; other saved values are constants. FunctionNode is the interface for
 // functions on arrays, and Function the one of Chainer, which has its name.
@@ -57,6 +61,7 @@ class CATENA_EXPORT Context {
   std::vector<bool> wanted_;
 };
 using AutogradContext = Context;
+using variable_list = Variables;
 
 namespace internal {
 
@@ -106,6 +111,16 @@ inline const Variable& next_argument(const Variables& inputs, std::size_t& next,
 }
 template <class T> const T& next_argument(const Variables&, std::size_t&, const T& argument) { return argument; }
 
+// Whether a function takes the context as a pointer.
+template <class F, class Backward> inline constexpr bool takes_pointer = false;
+template <class F, class R, class... X> inline constexpr bool takes_pointer<F, R (*)(Context*, X...)> = true;
+template <class F, class Backward>
+concept TakesPointer = takes_pointer<F, Backward>;
+template <class F, class... A> auto forward_of(Context& context, const A&... a) {
+  if constexpr (requires { F::forward(context, a...); }) return F::forward(context, a...);
+  else return F::forward(&context, a...);
+}
+
 template <class F, class... A> class CustomCall final : public CustomNode {
  public:
   using Kept = std::tuple<KeptArgument<A>...>;
@@ -117,15 +132,22 @@ template <class F, class... A> class CustomCall final : public CustomNode {
     const auto call = [&](const auto&... kept) {
       // In braces, so that the inputs are taken in their order.
       const std::tuple<PassedArgument<A>...> all{next_argument(inputs, next, kept)...};
-      return outputs_of(std::apply([&](const auto&... a) { return F::forward(context, a...); }, all));
+      return outputs_of(std::apply([&](const auto&... a) { return forward_of<F>(context, a...); }, all));
     };
     return std::apply(call, arguments_);
   }
   Variables call_backward(Context& context, const Variables& gy) override {
-    const auto backward = [&](const auto&... g) -> decltype(F::backward(context, g...)) {
-      return F::backward(context, g...);
-    };
-    return call_variables(backward, gy);
+    if constexpr (requires { &F::backward; } && TakesPointer<F, decltype(&F::backward)>) {
+      const auto backward = [&](const auto&... g) -> decltype(F::backward(&context, g...)) {
+        return F::backward(&context, g...);
+      };
+      return call_variables(backward, gy);
+    } else {
+      const auto backward = [&](const auto&... g) -> decltype(F::backward(context, g...)) {
+        return F::backward(context, g...);
+      };
+      return call_variables(backward, gy);
+    }
   }
 
  private:
@@ -144,7 +166,8 @@ template <class F, class... A> class CustomCall final : public CustomNode {
 // than of inputs; TypeError if backward does not take as many gradients as there are outputs.
 template <class F> struct CustomFunction {
   template <class... A> static auto apply(const A&... arguments) {
-    using Result = decltype(F::forward(std::declval<Context&>(), std::declval<internal::PassedArgument<A>>()...));
+    using Result =
+        decltype(internal::forward_of<F>(std::declval<Context&>(), std::declval<internal::PassedArgument<A>>()...));
     Variables inputs;
     typename internal::CustomCall<F, A...>::Kept kept{internal::kept_argument(inputs, arguments)...};
     Variables outputs = make_node<internal::CustomCall<F, A...>>(std::move(kept))->FunctionNode::apply(inputs);

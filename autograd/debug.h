@@ -38,6 +38,13 @@ struct InPlaceChanges : catena::ScopedValue<bool> {
 // const auto scope = allow_in_place_changes();
 [[nodiscard]] inline InPlaceChanges allow_in_place_changes() { return {}; }
 
+// PyTorch's names of the debug mode: for the process, and as a scope, const autograd::detect_anomaly scope.
+inline void set_detect_anomaly(bool mode) noexcept { set_debug(mode); }
+class [[nodiscard]] detect_anomaly : public DebugMode {
+ public:
+  explicit detect_anomaly(bool mode = true) : DebugMode(mode) {}
+};
+
 namespace internal {
 CATENA_EXPORT std::string capture_stack();                         // one frame per line, innermost first
 CATENA_EXPORT std::string class_name(const std::type_info& type);  // readable, without namespaces

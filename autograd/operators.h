@@ -101,18 +101,33 @@ template <class A, class B> Variable operator_matmul(const A& a, const B& b) req
   return internal::matrix_multiply(internal::operand(a), internal::operand(b));
 }
 
-// Assigns a new variable, as in Python: other handles keep the old one.
+// The remainder with the sign of b. An integer keeps the dtype of a.
+template <VariableLike A, class B> Variable operator%(const A& x, const B& b) requires VariableOperands<A, B> {
+  const Variable& a = internal::operand(x);
+  if constexpr (std::integral<B>)
+    return a.remainder(Variable(full({}, Scalar(b), a.dtype(), a.device()), {.requires_grad = false}));
+  else return a.remainder(b);
+}
+
+namespace internal {
+// Where no graph is recorded, writes `result` into the array of a parameter or of another root with a gradient, if it
+// has the same shape and dtype; else assigns it.
+CATENA_EXPORT Variable& updated(Variable& a, const Variable& result);
+}  // namespace internal
+
+// Assigns a new variable, as in Python: other handles keep the old one. Within autograd::no_grad, a parameter, and any
+// other root that has a gradient, is written in place as in PyTorch: w -= rate * w.grad() updates w for all handles.
 template <class B> Variable& operator+=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
-  return a = a + b;
+  return internal::updated(a, a + b);
 }
 template <class B> Variable& operator-=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
-  return a = a - b;
+  return internal::updated(a, a - b);
 }
 template <class B> Variable& operator*=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
-  return a = a * b;
+  return internal::updated(a, a * b);
 }
 template <class B> Variable& operator/=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
-  return a = a / b;
+  return internal::updated(a, a / b);
 }
 
 }  // namespace autograd

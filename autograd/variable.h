@@ -106,6 +106,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
 
   // false for a null Variable; independent of the value
   explicit operator bool() const noexcept { return node_ != nullptr; }
+  bool defined() const noexcept { return node_ != nullptr; }
   bool is_same(const Variable& o) const noexcept { return node_ == o.node_; }
   const void* id() const noexcept { return node_; }
 
@@ -164,6 +165,15 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
 
   void backward(const BackwardOptions& options = {}) const;
   void backward(bool retain_grad) const { backward(BackwardOptions{.retain_grad = retain_grad}); }
+  // From this gradient, a variable or an array of the shape of this one, in place of a grad() that was set before.
+  template <class G>
+  void backward(const G& gradient, const BackwardOptions& options = {}) const
+      requires(std::derived_from<G, Variable> || ArrayLike<G>) {
+    Variable start = *this;
+    if constexpr (std::derived_from<G, Variable>) start.set_grad_variable(gradient);
+    else start.set_grad(gradient);
+    backward(options);
+  }
   Variable detach() const;        // a root with the same array, which gets no gradient
   void unchain() const;           // this variable becomes a root
   void unchain_backward() const;  // all variables that it depends on become roots as well; frees their memory
@@ -518,6 +528,13 @@ struct GradOptions {
 };
 inline Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options) {
   return grad(outputs, inputs, options.grad_outputs, options.create_graph || options.enable_double_backprop);
+}
+// The same with PyTorch's arguments in their order: grad({y}, {x}, {gy}, true, true). A graph stays with either value
+// of retain_graph, and the gradient of an input on which no output depends is null with either value of allow_unused.
+template <std::same_as<bool> B>
+Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs, B, B create_graph,
+               bool = false) {
+  return grad(outputs, inputs, grad_outputs, create_graph);
 }
 // The same with all arguments of later Chainer, in its order. grad_inputs (empty, or one per input, null for none) are
 // added to the results; set_grad stores the results as the gradients of the inputs; retain_grad stores the gradients of

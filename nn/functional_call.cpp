@@ -32,6 +32,16 @@ std::pair<Parameter*, Variable> replacement(const PathParameter& place, const Va
 
 }  // namespace
 
+std::vector<NamedParam> internal::with_paths(const Link& link, std::vector<NamedParam> by_name) {
+  const std::vector<NamedParam> names = link.named_parameters(), paths = link.namedparams();
+  for (NamedParam& given : by_name) {
+    const auto at = std::find_if(names.begin(), names.end(), [&](const NamedParam& p) { return p.path == given.path; });
+    check<catena::KeyError>(at != names.end(), kOp, "no parameter has the name ", given.path);
+    given.path = paths[static_cast<std::size_t>(at - names.begin())].path;
+  }
+  return by_name;
+}
+
 internal::OtherParameters::OtherParameters(Link& link, const Variables& parameters) {
   const std::vector<PathParameter> places = internal::parameters_of(link);
   check<ValueError>(places.size() == parameters.size(), kOp, "the link has ", places.size(), " parameters, and ",

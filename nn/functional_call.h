@@ -32,21 +32,38 @@ class CATENA_EXPORT OtherParameters {
 };
 }  // namespace internal
 
+namespace internal {
+// The list with paths in the place of PyTorch's names. KeyError for a name that no parameter has.
+CATENA_EXPORT std::vector<NamedParam> with_paths(const Link& link, std::vector<NamedParam> by_name);
+// The variables of a call: in the order of the parameters, by paths, or in a map by PyTorch's names.
+template <class P> decltype(auto) other_parameters(const Link& link, const P& parameters) {
+  if constexpr (requires { typename P::mapped_type; }) {
+    std::vector<NamedParam> list;
+    for (const auto& [name, variable] : parameters) list.push_back({name, variable});
+    return with_paths(link, std::move(list));
+  } else if constexpr (std::convertible_to<const P&, const std::vector<NamedParam>&>) {
+    return static_cast<const std::vector<NamedParam>&>(parameters);
+  } else {
+    return Variables(parameters);
+  }
+}
+}  // namespace internal
+
 // Returns link(xs...), or call(), computed with `parameters` instead of the link's own: Variables in the order of
-// link.params(), or {path, variable} for some of them. Gradients flow to these variables. The link has its own
-// parameters again afterwards, also after an exception. Running averages and recurrent state change as in any call.
-// ValueError for another number or another shape, KeyError for an unknown path (it lists the paths), RuntimeError for a
-// parameter that has no shape yet.
+// link.params(), {path, variable} for some of them, or a std::map of them by PyTorch's names ("fc1.weight"). Gradients
+// flow to these variables. The link has its own parameters again afterwards, also after an exception. Running averages
+// and recurrent state change as in any call. ValueError for another number or another shape, KeyError for an unknown
+// path (it lists the paths), RuntimeError for a parameter that has no shape yet.
 template <class L, class Parameters, class... X>
 auto functional_call(L& link, const Parameters& parameters,
                      const X&... xs) requires(std::derived_from<L, Link> &&
                                               (... && std::convertible_to<const X&, Variable>)) {
-  const internal::OtherParameters scope(link, parameters);
+  const internal::OtherParameters scope(link, internal::other_parameters(link, parameters));
   return link(xs...);
 }
 template <class L, class Parameters, std::invocable F>
 auto functional_call(L& link, const Parameters& parameters, F&& call) requires(std::derived_from<L, Link>) {
-  const internal::OtherParameters scope(link, parameters);
+  const internal::OtherParameters scope(link, internal::other_parameters(link, parameters));
   return call();
 }
 

@@ -163,6 +163,11 @@ struct ParamShape {
   Dtype dtype = Dtype::float32;
 };
 
+namespace internal {
+// load_state_dict(state, strict), in state_dict.h, where the report is complete.
+template <class L, std::same_as<bool> B> auto load_state_dict_strictly(L& link, const StateDict& state, B strict);
+}  // namespace internal
+
 class CATENA_EXPORT Link {
  public:
   using Variable = autograd::Variable;  // for use in users' classes
@@ -267,6 +272,9 @@ class CATENA_EXPORT Link {
   std::vector<Variable> parameters() const { return params(); }
   // Names as in PyTorch, "l1.weight" for "/l1/W"; the root among the modules has none.
   std::vector<NamedParam> named_parameters() const;
+  // The arrays of persistents, such as running averages, as variables of the same memory; null ones are left out.
+  std::vector<Variable> buffers();
+  std::vector<NamedParam> named_buffers();
   void zero_grad() { cleargrads(); }
   LinkRange modules() { return LinkRange(links()); }
   std::vector<NamedLink> named_modules();
@@ -284,6 +292,9 @@ class CATENA_EXPORT Link {
   StateDict state_dict();
   LoadReport load_state_dict(const StateDict& state);
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options);
+  template <std::same_as<bool> B> auto load_state_dict(const StateDict& state, B strict) {
+    return internal::load_state_dict_strictly(*this, state, strict);
+  }
   // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
   // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as
   // that of Evaluator, all links evaluate. Functions in the operator() of a class, such as dropout, follow the model to
@@ -291,6 +302,7 @@ class CATENA_EXPORT Link {
   Link& train(bool mode = true);
   Link& eval() { return train(false); }
   bool training() const noexcept { return !evaluates_; }
+  bool is_training() const noexcept { return training(); }
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
   // The class Link has no function that copies an object of a derived class.
@@ -321,8 +333,21 @@ class CATENA_EXPORT Link {
         [hook = std::move(hook)](Link& link, const Variables& args, const Variables&) mutable { hook(link, args); },
         true);
   }
-  template <class F>
-  void register_full_backward_hook(F&&) = delete;  // y.register_hook([](const Variable& gy) { ... }) of the result y
+  // Has hook(link, grad_inputs, grad_outputs) called in backward, once the gradient of the result of a call is known:
+  // grad_outputs[0]. The gradients of the arguments are not known then: grad_inputs has a null variable for each; a
+  // hook of the argument itself gets its gradient. The hook returns nothing. The link must live until then.
+  template <class F> LinkHookHandle register_full_backward_hook(F hook) {
+    using Result = std::invoke_result_t<F&, Link&, const Variables&, const Variables&>;
+    static_assert(std::is_void_v<Result>,
+                  "a backward hook returns nothing: a hook of a variable replaces its gradient");
+    return register_forward_hook(
+        [shared = catena::Shared<F>::make(std::move(hook))](Link& link, const Variables& args, const Variables& ys) {
+          if (ys.empty() || !ys[0].requires_grad()) return;
+          ys[0].register_hook([shared, &link, n = args.size()](const Variable& gy) {
+            (*shared)(link, static_cast<const Variables&>(Variables(n)), static_cast<const Variables&>(Variables{gy}));
+          });
+        });
+  }
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});

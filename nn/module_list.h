@@ -33,6 +33,7 @@ class CATENA_EXPORT ModuleList : public ChainList {
   ModuleList() = default;
   ModuleList(std::initializer_list<Element> elements);
   Link& append(Element element);
+  Link& push_back(Element element) { return append(std::move(element)); }
   void extend(std::initializer_list<Element> elements);
   void extend(const ModuleList& more);  // by copies of its links
   // Puts an element before the one of this index; negative: from the end; IndexError. The later ones get new names.

@@ -44,3 +44,9 @@ namespace function_hooks = autograd::function_hooks;
 using autograd::cat, autograd::concat, autograd::separate, autograd::split_axis, autograd::stack;
 using autograd::force_backprop_mode, autograd::no_backprop_mode, autograd::train_mode, autograd::using_config;
 }  // namespace nn
+
+// The functions that PyTorch also has beside those of tensors: torch.relu(x).
+namespace autograd {
+using nn::celu, nn::dropout, nn::gelu, nn::log_softmax, nn::prelu, nn::relu, nn::selu, nn::silu, nn::softmax;
+using nn::softplus;
+}  // namespace autograd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -74,7 +75,14 @@ class CATENA_EXPORT Sequential : public Link {
       if (e->is_given) append(std::move(*e));
   }
 
+  // With names, as add_module() gives them: Sequential({{"fc", Linear(8, 4)}, {"act", relu}}).
+  explicit Sequential(std::initializer_list<std::pair<std::string, Element>> named) {
+    for (const auto& [name, element] : named) add_module(name, element);
+  }
+
   void append(Element element) { insert(static_cast<std::int64_t>(elements_.size()), std::move(element)); }
+  void push_back(Element element) { append(std::move(element)); }
+  void push_back(std::string name, Element element) { add_module(std::move(name), std::move(element)); }
   // Appends with a name: a link and its parameters then have it in place of the number, "fc/W".
   void add_module(std::string name, Element element);
   // Puts an element before the one of this index. If the sequence was moved to a device, a link is moved there too.
@@ -100,6 +108,7 @@ class CATENA_EXPORT Sequential : public Link {
   Variable call(const Variables& args) override;
   Variable operator()(const Variables& args) { return Sequential::call(args); }
   Variable operator()(const Variable& x) { return Sequential::call({x}); }
+  Variable forward(const Variable& x) { return Sequential::call({x}); }
 
  protected:
   void visit_declared(MemberVisitor& v) override;

@@ -9,9 +9,13 @@
 // outputs.
 #pragma once
 
+#include <concepts>
 #include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
+#include <catena/autograd/backend/tensor_members.h>
 #include <catena/kernels/base/array_header.h>
 #include <catena/kernels/base/array_members.h>
 #include <catena/kernels/base/element_members.h>
@@ -52,7 +56,8 @@ concept ForeignArray = requires(const T& t) {
 class CATENA_EXPORT Array : public catena::HeaderRef,
                             public catena::ArrayMembers<Array>,
                             public catena::ElementMembers<Array>,
-                            public catena::InPlaceMembers<Array> {
+                            public catena::InPlaceMembers<Array>,
+                            public TensorMembers<Array> {
  public:
   using catena::ArrayMembers<Array>::shape, catena::ArrayMembers<Array>::size;
 
@@ -75,6 +80,17 @@ class CATENA_EXPORT Array : public catena::HeaderRef,
   Dtype dtype() const noexcept { return h_->dtype; }
   Device device() const noexcept { return h_->device; }
   bool is_c_contiguous() const noexcept { return h_->c_contiguous; }
+  bool defined() const noexcept { return h_ != nullptr; }
+  // PyTorch's view: the same elements in another shape, as reshape. Of other arguments, that of nd::Array.
+  template <class B = catena::array_behind<Array>> auto view(const Shape& shape) const {
+    return B::get(*this).reshape(shape);
+  }
+  template <class... X> decltype(auto) view(X&&... x) const {
+    if constexpr (sizeof...(X) > 0 && (... && std::integral<std::remove_cvref_t<X>>))
+      return catena::internal::array_behind_call<Array, X...>::type::get(*this).reshape(
+          Shape{static_cast<std::int64_t>(x)...});
+    else return catena::ArrayMembers<Array>::view(std::forward<X>(x)...);
+  }
   // Returns the backend of the library that made the array. RuntimeError if no adapter for that library is linked.
   Backend& backend() const;
 };

@@ -5,6 +5,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/operators.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/device_name.h>
 
 namespace autograd {
@@ -17,6 +18,14 @@ namespace autograd {
 const Variable& Variable::requires_grad_(bool requires_grad) const {
   Variable(*this).set_requires_grad(requires_grad);
   return *this;
+}
+Variable& internal::updated(Variable& a, const Variable& result) {
+  const VariableNode* const n = Access::node(a);
+  const bool is_kept = n != nullptr && !modes().enable_backprop && n->is_leaf() && n->alias_of == nullptr && n->data &&
+                       (n->is_parameter || n->grad != nullptr);
+  if (!is_kept || result.shape() != a.shape() || result.dtype() != a.dtype()) return a = result;
+  assign(a.data(), result.data());
+  return a;
 }
 const Array& Variable::writable(std::string_view op) const {
   const Array& a = present();

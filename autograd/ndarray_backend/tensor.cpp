@@ -1,6 +1,13 @@
 #include <catena/autograd/ndarray_backend/tensor.h>
 
 #include <catena/autograd/config.h>
+#include <catena/kernels/base/device_name.h>
+
+namespace autograd {
+Device DeviceOption::named(std::string_view name) {
+  return catena::device_from_name("device", name, default_backend().default_device());
+}
+}  // namespace autograd
 
 namespace autograd::internal {
 namespace {

@@ -6,6 +6,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string_view>
 
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/variable.h>
@@ -13,11 +14,19 @@
 
 namespace autograd {
 
+// A device, or its name: "cpu", "cuda", "cuda:1"; ValueError for other texts.
+struct CATENA_EXPORT DeviceOption : std::optional<Device> {
+  using std::optional<Device>::optional;
+  template <std::convertible_to<std::string_view> S> DeviceOption(const S& name) : DeviceOption(named(name)) {}
+
+ private:
+  static Device named(std::string_view name);
+};
 // Options of tensor().
 struct TensorOptions {
   std::optional<Dtype> dtype = {};
-  std::optional<Device> device = {};  // default: the current one
-  bool requires_grad = false;         // a Variable made from an array requires its gradient by default
+  DeviceOption device = {};    // default: the current one
+  bool requires_grad = false;  // a Variable made from an array requires its gradient by default
 };
 
 namespace internal {

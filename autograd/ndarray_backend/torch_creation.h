@@ -152,6 +152,14 @@ struct MultinomialOptions {
   bool replacement = false;
 };
 CATENA_EXPORT Variable multinomial(const Variable& weights, std::int64_t samples, const MultinomialOptions& o = {});
+struct MultinomialSamples {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::int64_t num_samples = 1;
+  bool replacement = false;
+};
+inline Variable multinomial(const Variable& weights, const MultinomialSamples& o) {
+  return multinomial(weights, o.num_samples, MultinomialOptions{o.replacement});
+}
 template <std::same_as<bool> B> Variable multinomial(const Variable& weights, std::int64_t samples, B replacement) {
   return multinomial(weights, samples, MultinomialOptions{replacement});
 }

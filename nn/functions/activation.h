@@ -30,7 +30,8 @@ CATENA_EXPORT Variable celu(const Variable& x, double alpha);
 // Options of the functions and layers of these names, with PyTorch's defaults.
 struct LeakyReLUOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  double negative_slope = 0.01;
+  std::optional<double> slope = {};  // Chainer's name
+  double negative_slope = slope.value_or(0.01);
   bool inplace = false;  // no effect, as in InplaceOption
 };
 struct ELUOptions {
@@ -56,7 +57,7 @@ inline constexpr FunctionWithCudnn<internal::relu> relu;
 // clipped_relu(x, z): min(max(0, x), z); AssertionError unless z > 0.
 inline constexpr FunctionWithNumber<internal::clipped_relu> clipped_relu{.default_number = 20};
 // leaky_relu(x, slope): x where x >= 0, else slope x. The slope is 0.2 by default, as in Chainer, and in options 0.01,
-// as in PyTorch: leaky_relu(x, {.negative_slope = 0.1}).
+// as in PyTorch: leaky_relu(x, {.negative_slope = 0.1}) or {.slope = 0.1}.
 inline constexpr FunctionWithNumber<internal::leaky_relu, LeakyReLUOptions, &LeakyReLUOptions::negative_slope>
     leaky_relu{.default_number = 0.2};
 // elu(x, alpha): x where x >= 0, else alpha (exp(x) - 1)

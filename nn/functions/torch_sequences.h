@@ -7,6 +7,7 @@
 //   auto [y, lengths] = rnn::pad_packed_sequence(output, {.batch_first = true});
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -53,6 +54,10 @@ CATENA_EXPORT PackedSequence pack_padded_sequence(const autograd::Variable& x, c
                                                   const PackOptions& options = {});
 CATENA_EXPORT PackedSequence pack_padded_sequence(const autograd::Variable& x, const autograd::Array& lengths,
                                                   const PackOptions& options = {});
+template <std::same_as<autograd::Variable> V>
+PackedSequence pack_padded_sequence(const autograd::Variable& x, const V& lengths, const PackOptions& options = {}) {
+  return pack_padded_sequence(x, lengths.data(), options);
+}
 struct PackSequenceOptions {
   bool enforce_sorted = true;
 };

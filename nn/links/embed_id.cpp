@@ -17,6 +17,16 @@ EmbedID::EmbedID(int in_size, int out_size, const Options& o)
   if (!o.initialW) autograd::fill(autograd::slice(W.data(), 0, *padding_idx, *padding_idx + 1), 0);
 }
 
+EmbedID EmbedID::from_pretrained(const Variable& weights, const PretrainedOptions& o) {
+  catena::check<catena::ValueError>(weights.ndim() == 2, "EmbedID.from_pretrained", "the weights have the shape ",
+                                    weights.shape(), "; they must be (in_size, out_size)");
+  EmbedID link(static_cast<int>(weights.shape(0)), static_cast<int>(weights.shape(1)),
+               Options{.initialW = 0.0, .padding_idx = o.padding_idx});
+  link.W.set_data(autograd::copy(weights.data()));
+  if (o.freeze) link.W.set_requires_grad(false);
+  return link;
+}
+
 Variable EmbedID::operator()(const Variable& x) {
   update_handles();
   LinkCall called(*this, x);

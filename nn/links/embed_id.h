@@ -28,6 +28,17 @@ class CATENA_EXPORT EmbedID : public internal::WeightAndBias {
   EmbedID(int in_size, int out_size, const Initializer& initialW, std::optional<std::int64_t> ignore_label_ = {})
       : EmbedID(in_size, out_size, Options{.initialW = initialW, .ignore_label = ignore_label_}) {}
 
+  // PyTorch's embedding of given vectors, weights (in_size, out_size), as a copy, which is not trained unless freeze is
+  // false: nn::Embedding::from_pretrained(weights, {.freeze = false}). ValueError for another rank.
+  struct PretrainedOptions {
+    bool freeze = true;
+    std::optional<std::int64_t> padding_idx = {};
+  };
+  static EmbedID from_pretrained(const Variable& weights, const PretrainedOptions& options);
+  static EmbedID from_pretrained(const Variable& weights, bool freeze = true) {
+    return from_pretrained(weights, PretrainedOptions{.freeze = freeze, .padding_idx = {}});
+  }
+
   NN_MEMBERS(W)
   Variable operator()(const Variable& x);
 

@@ -1,6 +1,9 @@
 #include <catena/nn/links/gru.h>
 
+#include <utility>
+
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/composed.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/recurrent_state.h>
 
@@ -14,14 +17,105 @@ internal::GRUBase::GRUBase(int n_units, std::optional<int> n_inputs, const Optio
       W(n_inputs.value_or(n_units), n_units, {.initialW = o.init, .initial_bias = o.bias_init}),
       U(n_units, n_units, {.initialW = o.inner_init, .initial_bias = o.bias_init}) {}
 
+internal::GRUBase::GRUBase()
+    : W_r(std::nullopt, 1),
+      U_r(std::nullopt, 1),
+      W_z(std::nullopt, 1),
+      U_z(std::nullopt, 1),
+      W(std::nullopt, 1),
+      U(std::nullopt, 1) {}
+
 Variable internal::GRUBase::next(const Variable& h, const Variable& x) {
   const Variable r = sigmoid(W_r(x) + U_r(h)), z = sigmoid(W_z(x) + U_z(h));
   return linear_interpolate(z, tanh(W(x) + U(r * h)), h);
 }
 
-Variable GRU::operator()(const Variable& h, const Variable& x) {
-  LinkCall called(*this, h, x);
-  return called(next(h, x));
+GRU::GRU(AsNetwork, int in, std::optional<int> units, const RecurrentOptions& o) : GRUBase(), options_() {
+  catena::check<catena::TypeError>(units.has_value(), "GRU", "PyTorch's options need a hidden size");
+  layers.emplace(in, *units, o);
+}
+
+void GRU::visit_declared(MemberVisitor& visitor) {
+  Link::visit_declared(visitor);
+  if (layers) internal::visit_all(visitor, "layers", layers);
+  else internal::visit_all(visitor, "W_r, U_r, W_z, U_z, W, U", W_r, U_r, W_z, U_z, W, U);
+}
+Variable GRU::call(const Variables& args) { return internal::invoke(*this, args); }
+
+// Before the first call: gives the sizes the meaning of PyTorch's if only that fits x.
+void GRU::take_sizes_for(const Variable& x) {
+  const bool is_first = !std::exchange(was_called_, true);
+  const int in = W_r.out_size, units = static_cast<int>(W_r.W.shape(1));
+  if (!is_first || in == units || x.shape(-1) != in) return;
+  const auto replace = [&](Linear& linear, int length, const Initializer& init) {
+    Linear fresh(length, units, {.initialW = init, .initial_bias = options_.bias_init});
+    fresh.to_dtype(linear.W.dtype());
+    fresh.to_device(linear.W.device());
+    linear = static_cast<const Linear&>(fresh);  // a copy, so that optimizers keep the parameters
+  };
+  for (Linear* of_x : {&W_r, &W_z, &W}) replace(*of_x, in, options_.init);
+  for (Linear* of_h : {&U_r, &U_z, &U}) replace(*of_h, units, options_.inner_init);
+}
+
+Variables GRU::outputs_by_time(const OfInput& all, const std::vector<std::int64_t>& batch_sizes, Variable& state) {
+  const Variables rs = autograd::split(all.r, batch_sizes, 0), zs = autograd::split(all.z, batch_sizes, 0),
+                  as = autograd::split(all.a, batch_sizes, 0);
+  Variables ys;
+  for (std::size_t t = 0; t < batch_sizes.size(); ++t) {
+    const std::int64_t batch = batch_sizes[t], whole = state.shape(0);
+    const Variable h = batch < whole ? state(autograd::Slice(0, batch)) : state;
+    const Variable r = sigmoid(rs[t] + U_r(h)), z = sigmoid(zs[t] + U_z(h));
+    const Variable y = linear_interpolate(z, h, tanh(as[t] + r * U(h)));
+    state = batch == whole ? y : autograd::concat({y, state(autograd::Slice(batch, {}))}, 0);
+    ys.push_back(y);
+  }
+  return ys;
+}
+
+GRUOutput GRU::of_sequences(const Variable& x, const Variable& given) {
+  LinkCall called(*this, x);
+  if (layers && x && x.ndim() == 2) {
+    const int batch = layers->batch_first ? 0 : 1;
+    const torch::GRUResult y = (*layers)(x.unsqueeze(batch), given ? given.unsqueeze(1) : given);
+    return {called(y.output.squeeze(batch)), y.state.squeeze(1)};
+  }
+  if (layers) {
+    const torch::GRUResult y = (*layers)(x, given);
+    return {called(y.output), y.state};
+  }
+  internal::expect_rank("GRU", x, 3);
+  catena::check<catena::ValueError>(x.shape(0) > 0, "GRU", "x has the shape ", x.shape(),
+                                    "; the length of axis 0, the axis of times, must be at least 1");
+  take_sizes_for(x);
+  const std::int64_t times = x.shape(0), batch = x.shape(1);
+  Variable state = internal::initial_state("GRU", x, batch, given, W_r.out_size);
+  const Variables ys = outputs_by_time(of_input(reshape(x, {times * batch, x.shape(2)})),
+                                       std::vector<std::int64_t>(std::size_t(times), batch), state);
+  return {called(autograd::stack(ys, 0)), state.unsqueeze(0)};
+}
+
+torch::PackedGRUResult GRU::operator()(const utils::rnn::PackedSequence& x, const Variable& given) {
+  LinkCall called(*this, x.data);
+  if (layers) {
+    torch::PackedGRUResult y = (*layers)(x, given);
+    y.output.data = called(y.output.data);
+    return y;
+  }
+  take_sizes_for(x.data);
+  const std::int64_t batch = x.batch_sizes.empty() ? 0 : x.batch_sizes[0];
+  Variable state =
+      internal::initial_state("GRU", x.data, batch, torch::internal::reordered(given, x.sorted_indices), W_r.out_size);
+  utils::rnn::PackedSequence output = x;
+  output.data = called(autograd::concat(outputs_by_time(of_input(x.data), x.batch_sizes, state), 0));
+  return {output, torch::internal::reordered(state.unsqueeze(0), x.unsorted_indices)};
+}
+
+GRUOutput GRU::operator()(const Variable& h_or_x, const Variable& x_or_state) {
+  if (layers || (h_or_x && h_or_x.ndim() == 3)) return of_sequences(h_or_x, x_or_state);
+  LinkCall called(*this, h_or_x, x_or_state);
+  was_called_ = true;
+  const Variable next_h = called(next(h_or_x, x_or_state));
+  return {next_h, next_h};
 }
 
 Variable StatefulGRU::operator()(const Variable& x) {

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <concepts>
+#include <cstdint>
 #include <optional>
+#include <vector>
 
 #include <catena/nn/links/linear.h>
-#include <catena/nn/links/recurrent_options.h>
+#include <catena/nn/links/torch_recurrent.h>
 
 namespace nn {
 
@@ -22,6 +24,7 @@ class CATENA_EXPORT GRUBase : public Chain {
  public:
   using Options = GRUOptions;
   GRUBase(int n_units, std::optional<int> n_inputs, const Options& options);
+  GRUBase();  // without arrays of matrices
 
   Linear W_r, U_r, W_z, U_z, W, U;
 
@@ -30,17 +33,64 @@ class CATENA_EXPORT GRUBase : public Chain {
 };
 }  // namespace internal
 
-// h' = gru(h, x), without a stored state. n_inputs: as many as units, unless given.
+// Result of a call of GRU: the variable of the output, and the state after the call: auto [output, state] = gru(x).
+class GRUOutput : public Variable {
+ public:
+  GRUOutput(const Variable& output, const Variable& last) : Variable(output), state(last) {}
+  const Variable& output() const noexcept { return *this; }
+  template <std::size_t I> Variable get() const { return I == 0 ? Variable(*this) : state; }
+  Variable state;
+};
+
+// Chainer's link, which is called once per time, and PyTorch's network, which is called with whole sequences.
+//
+// h' = gru(h, x) for matrices, without a stored state. GRU(n_units, n_inputs) has as many inputs as units unless given.
+//
+// x (T, B, in) is a batch of whole sequences: auto [output, state] = gru(x), or gru(x, state), gives the output (T, B,
+// units) and the state (1, B, units) after the last time, with PyTorch's formula, whose reset gate is applied to U h,
+// and the same parameters. PyTorch's class has its sizes in the other order. If the first call of GRU(a, b) is one with
+// sequences of a numbers, the sizes are GRU(input_size, hidden_size): the parameters then get new values of these
+// shapes. InvalidType for other x, ValueError for sequences of length 0.
+//
+// With PyTorch's options, the link is a torch::GRU, `layers`, whose parameters replace those of the link, and every
+// call is one with whole sequences, also that of a matrix (T, in), a sequence without a batch:
+//   nn::GRU gru(3, 5, {.num_layers = 2, .batch_first = true});
 class CATENA_EXPORT GRU : public internal::GRUBase {
  public:
   explicit GRU(int n_units, std::optional<int> n_inputs = {}, const Options& options = {})
-      : GRUBase(n_units, n_inputs, options) {}
-  // PyTorch's layer of this name has other parameters. Compilers show this line in their error messages.
+      : GRUBase(n_units, n_inputs, options), options_(options) {}
   template <std::same_as<RecurrentOptions> O = RecurrentOptions>
-  GRU(int, int, const O&) = delete;  // nn::torch::GRU gru(in, out, {.num_layers = 2})
+  GRU(int input_size, std::optional<int> hidden_size, const O& options)
+      : GRU(AsNetwork{}, input_size, hidden_size, options) {}
+  template <std::same_as<int> N>
+  GRU(int input_size, std::optional<int> hidden_size, N num_layers)
+      : GRU(input_size, hidden_size, RecurrentOptions{.num_layers = num_layers}) {}
 
-  NN_MEMBERS(W_r, U_r, W_z, U_z, W, U)
-  Variable operator()(const Variable& h, const Variable& x);
+  GRUOutput operator()(const Variable& x) { return of_sequences(x, {}); }
+  GRUOutput operator()(const Variable& h_or_x, const Variable& x_or_state);
+  torch::PackedGRUResult operator()(const utils::rnn::PackedSequence& x, const Variable& state = {});
+  Variable call(const Variables& args) override;
+
+  std::optional<torch::GRU> layers;
+
+ protected:
+  void visit_declared(MemberVisitor& visitor) override;
+
+ private:
+  struct AsNetwork {};
+  GRU(AsNetwork, int input_size, std::optional<int> hidden_size, const RecurrentOptions& options);
+  GRUOutput of_sequences(const Variable& x, const Variable& state);
+  void take_sizes_for(const Variable& x);
+  // What x (n, in) adds to the arguments of r, z and a: (n, units).
+  struct OfInput {
+    Variable r, z, a;
+  };
+  OfInput of_input(const Variable& x) { return {W_r(x), W_z(x), W(x)}; }
+  // The outputs (B_t, units) of the times, each of which has the next B_t rows of the arguments; the state goes on.
+  Variables outputs_by_time(const OfInput& all, const std::vector<std::int64_t>& batch_sizes, Variable& state);
+
+  Options options_ = {};
+  bool was_called_ = false;
 };
 
 // x (b, in) -> h (b, out). The first h' is z a, without the maps of h and their biases. The state h is a variable of
@@ -63,3 +113,6 @@ class CATENA_EXPORT StatefulGRU : public internal::GRUBase {
 };
 
 }  // namespace nn
+
+template <> struct std::tuple_size<nn::GRUOutput> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I> struct std::tuple_element<I, nn::GRUOutput> { using type = nn::Variable; };

@@ -1,5 +1,6 @@
 #include <catena/nn/links/lstm.h>
 
+#include <catena/nn/functions/composed.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/links/recurrent_state.h>
@@ -36,6 +37,17 @@ Variable gate(const Variable& gates, int g) {
   return get_item(by_unit, {Slice(), Slice(), g});
 }
 
+// Whether x (T, B, in) is a sequence for the matrix W (4 S, in); another x of rank 3 has one row per example.
+bool is_sequence(const Variable& x, const Parameter& W) {
+  if (!x || x.ndim() != 3) return false;
+  const Shape known = W.known_shape();
+  return known.size() == 2 && known[1] == x.shape(2);
+}
+torch::LSTMState initial(const Variable& x, std::int64_t batch, const torch::LSTMState& given, std::int64_t units) {
+  return {internal::initial_state("LSTM", x, batch, given.h, units),
+          internal::initial_state("LSTM", x, batch, given.c, units)};
+}
+
 }  // namespace
 
 internal::LSTMBase::LSTMBase(std::optional<int> in_size, int out_size, const Options& o)
@@ -44,6 +56,10 @@ internal::LSTMBase::LSTMBase(std::optional<int> in_size, int out_size, const Opt
               .initial_bias = by_gates(o.bias_init, o.forget_bias_init),
               .n_batch_axes = 1}),
       lateral(out_size, 4 * out_size, {.nobias = true, .initialW = by_quarters(o.lateral_init)}),
+      state_size(out_size) {}
+internal::LSTMBase::LSTMBase(int out_size)
+    : upward(std::nullopt, 4 * out_size, {.nobias = true, .n_batch_axes = 1}),
+      lateral(std::nullopt, 4 * out_size, {.nobias = true}),
       state_size(out_size) {}
 
 LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const Variable& x) {
@@ -55,7 +71,76 @@ LSTMState StatelessLSTM::operator()(const Variable& c, const Variable& h, const 
   return next;
 }
 
-Variable LSTM::operator()(const Variable& x) {
+LSTM::LSTM(AsNetwork, std::optional<int> in_size, int out_size, const RecurrentOptions& options) : LSTMBase(out_size) {
+  catena::check<catena::TypeError>(in_size.has_value(), "LSTM", "PyTorch's options need an input size");
+  layers.emplace(*in_size, out_size, options);
+}
+
+void LSTM::visit_declared(MemberVisitor& visitor) {
+  Link::visit_declared(visitor);
+  if (layers) internal::visit_all(visitor, "layers", layers);
+  else internal::visit_all(visitor, "upward, lateral", upward, lateral);
+}
+Variable LSTM::call(const Variables& args) { return internal::invoke(*this, args); }
+
+Variables LSTM::outputs_by_time(const Variables& gates, torch::LSTMState& state) {
+  Variables ys;
+  for (const Variable& of_x : gates) {
+    const std::int64_t batch = of_x.shape(0), all = state.h.shape(0);
+    const Variable before = batch < all ? get_item(state.h, {Slice(0, batch)}) : state.h;
+    const auto [next, y] = lstm(state.c, of_x + lateral(before));
+    state.c = next;
+    state.h = batch == all ? y : autograd::concat({y, get_item(state.h, {Slice(batch, {})})}, 0);
+    ys.push_back(y);
+  }
+  return ys;
+}
+
+LSTMOutput LSTM::of_sequences(const Variable& x, const torch::LSTMState& given) {
+  LinkCall called(*this, x);
+  if (layers && x && x.ndim() == 2) {
+    const int batch = layers->batch_first ? 0 : 1;
+    const auto with_batch = [](const Variable& s) { return s ? s.unsqueeze(1) : s; };
+    const torch::LSTMResult y = (*layers)(x.unsqueeze(batch), {with_batch(given.h), with_batch(given.c)});
+    return {called(y.output.squeeze(batch)), {y.state.h.squeeze(1), y.state.c.squeeze(1)}};
+  }
+  if (layers) {
+    const torch::LSTMResult y = (*layers)(x, given);
+    return {called(y.output), y.state};
+  }
+  internal::expect_rank("LSTM", x, 3);
+  const std::int64_t times = x.shape(0), batch = x.shape(1);
+  catena::check<catena::ValueError>(times > 0, "LSTM", "x has the shape ", x.shape(),
+                                    "; the length of axis 0, the axis of times, must be at least 1");
+  torch::LSTMState state = initial(x, batch, given, state_size);
+  const Variable gates = reshape(upward(reshape(x, {times * batch, x.shape(2)})), {times, batch, 4 * state_size});
+  const Variable output = autograd::stack(outputs_by_time(autograd::separate(gates, 0), state), 0);
+  return {called(output), {state.h.unsqueeze(0), state.c.unsqueeze(0)}};
+}
+
+LSTMOutput LSTM::operator()(const Variable& x, const torch::LSTMState& state) { return of_sequences(x, state); }
+
+torch::PackedLSTMResult LSTM::operator()(const utils::rnn::PackedSequence& x, const torch::LSTMState& given) {
+  LinkCall called(*this, x.data);
+  if (layers) {
+    torch::PackedLSTMResult y = (*layers)(x, given);
+    y.output.data = called(y.output.data);
+    return y;
+  }
+  const std::int64_t batch = x.batch_sizes.empty() ? 0 : x.batch_sizes[0];
+  torch::LSTMState state = initial(
+      x.data, batch,
+      {torch::internal::reordered(given.h, x.sorted_indices), torch::internal::reordered(given.c, x.sorted_indices)},
+      state_size);
+  utils::rnn::PackedSequence output = x;
+  output.data = called(autograd::concat(outputs_by_time(autograd::split(upward(x.data), x.batch_sizes, 0), state), 0));
+  return {output,
+          {torch::internal::reordered(state.h.unsqueeze(0), x.unsorted_indices),
+           torch::internal::reordered(state.c.unsqueeze(0), x.unsorted_indices)}};
+}
+
+LSTMOutput LSTM::operator()(const Variable& x) {
+  if (layers || is_sequence(x, upward.W)) return of_sequences(x, {});
   LinkCall called(*this, x);
   // Done before the first call of `upward` creates its W. For an invalid x, `upward` throws the error.
   if (h && x && x.ndim() > 0)
@@ -70,7 +155,7 @@ Variable LSTM::operator()(const Variable& x) {
   c = next;
   if (batch == all) h = y;
   else if (batch > 0) h = autograd::concat({y, get_item(h, {Slice(batch, {})})}, 0);
-  return called(y);
+  return {called(y), {h, c}};
 }
 
 void LSTM::set_state(const Variable& c_new, const Variable& h_new) {

@@ -5,7 +5,7 @@
 //
 // The states c and h are variables of the graph, so that backward passes through all calls since reset_state() (for
 // truncated backpropagation, cut the graph by unchain_backward). They move with the link and are not saved in files; a
-// copy of the link starts with the same states.
+// copy of the link starts with the same states. LSTM is also PyTorch's class of whole sequences, see there.
 #pragma once
 
 #include <concepts>
@@ -13,7 +13,7 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/links/linear.h>
-#include <catena/nn/links/recurrent_options.h>
+#include <catena/nn/links/torch_recurrent.h>
 
 namespace nn {
 
@@ -29,6 +29,7 @@ class CATENA_EXPORT LSTMBase : public Chain {
  public:
   using Options = LSTMOptions;
   LSTMBase(std::optional<int> in_size, int out_size, const Options& options);
+  explicit LSTMBase(int out_size);  // without arrays
 
   Linear upward;   // W (4 S, in), b (4 S)
   Linear lateral;  // W (4 S, S)
@@ -47,28 +48,66 @@ class CATENA_EXPORT StatelessLSTM : public internal::LSTMBase {
   LSTMState operator()(const Variable& c, const Variable& h, const Variable& x);
 };
 
-// x (b, in) -> h (b, S). The batch may become smaller from call to call: the first b rows of the states continue, the
-// others are unchanged. A batch larger than that of the states is a TypeError; the states are unchanged then. Without
-// an input size, the first call creates W.
+// Result of a call of LSTM: the variable of the output, and the states after the call. auto [output, state] = lstm(x)
+// and auto [h, c] = state take them apart.
+class LSTMOutput : public Variable {
+ public:
+  LSTMOutput(const Variable& output, const torch::LSTMState& last) : Variable(output), state(last) {}
+  const Variable& output() const noexcept { return *this; }
+  template <std::size_t I> auto get() const {
+    if constexpr (I == 0) return Variable(*this);
+    else return state;
+  }
+  torch::LSTMState state;
+};
+
+// Chainer's link, which is called once per time, and PyTorch's network, which is called with whole sequences.
+//
+// A matrix x (b, in) is one time, and the result is h (b, S). The batch may become smaller from call to call: the first
+// b rows of the states continue, the others are unchanged. A batch larger than that of the states is a TypeError; the
+// states are unchanged then. Without an input size, the first call creates W.
+//
+// x (T, B, in), or packed sequences, are whole sequences: auto [output, state] = lstm(x) gives the output (T, B, S) and
+// the states h and c (1, B, S) after the last time. Such a call begins with zeros or with the states that it is given,
+// lstm(x, {h, c}), and neither reads nor changes those of the link. Errors are those of torch::LSTM. The parameters are
+// Chainer's, with one bias, and files of either library are read.
+//
+// With PyTorch's options, the link is a torch::LSTM, `layers`, whose parameters replace upward and lateral, and every
+// call is one with whole sequences, also that of a matrix (T, in), a sequence without a batch:
+//   nn::LSTM lstm(3, 5, {.num_layers = 2, .batch_first = true, .bidirectional = true});
 class CATENA_EXPORT LSTM : public internal::LSTMBase {
  public:
   explicit LSTM(int out_size, const Options& options = {}) : LSTMBase(std::nullopt, out_size, options) {}
   LSTM(std::optional<int> in_size, int out_size, const Options& options = {}) : LSTMBase(in_size, out_size, options) {}
-  // PyTorch's class over whole sequences. Compilers show this line in their error messages.
+  // TypeError without an input size.
   template <std::same_as<RecurrentOptions> O = RecurrentOptions>
-  LSTM(std::optional<int>, int, const O&) = delete;  // nn::torch::LSTM lstm(in, out, {.num_layers = 2})
+  LSTM(std::optional<int> in_size, int out_size, const O& options) : LSTM(AsNetwork{}, in_size, out_size, options) {}
+  template <std::same_as<int> N>
+  LSTM(std::optional<int> in_size, int out_size, N num_layers)
+      : LSTM(in_size, out_size, RecurrentOptions{.num_layers = num_layers}) {}
 
-  NN_MEMBERS(upward, lateral)
-  Variable operator()(const Variable& x);
+  LSTMOutput operator()(const Variable& x);
+  LSTMOutput operator()(const Variable& x, const torch::LSTMState& state);
+  torch::PackedLSTMResult operator()(const utils::rnn::PackedSequence& x, const torch::LSTMState& state = {});
+  Variable call(const Variables& args) override;
   // Sets the states, as copies on the link's device if they are on another one. The device of a link that was never
   // moved is that of its parameters.
   void set_state(const Variable& c_new, const Variable& h_new);
   void reset_state() { c = h = Variable(); }
 
   Variable c, h;  // (B, S) with the largest batch since reset_state(), null before the first call
+  std::optional<torch::LSTM> layers;
 
  protected:
+  void visit_declared(MemberVisitor& visitor) override;
   void on_device_changed() override;
+
+ private:
+  struct AsNetwork {};
+  LSTM(AsNetwork, std::optional<int> in_size, int out_size, const RecurrentOptions& options);
+  LSTMOutput of_sequences(const Variable& x, const torch::LSTMState& state);
+  // The outputs (B_t, S) of the times, whose gates (B_t, 4 S) are given; the states go on.
+  Variables outputs_by_time(const Variables& gates, torch::LSTMState& state);
 };
 
 // An LSTM with full matrices from the cell state to the gates (Gers and Schmidhuber 2000): i and f read c, o reads c'.
@@ -121,3 +160,7 @@ class CATENA_EXPORT StatefulZoneoutLSTM : public Chain {
 };
 
 }  // namespace nn
+
+template <> struct std::tuple_size<nn::LSTMOutput> : std::integral_constant<std::size_t, 2> {};
+template <> struct std::tuple_element<0, nn::LSTMOutput> { using type = nn::Variable; };
+template <> struct std::tuple_element<1, nn::LSTMOutput> { using type = nn::torch::LSTMState; };

@@ -169,10 +169,7 @@ Variable MultiheadAttention::call(const Variables& args) {
   internal::throw_not_callable(typeid(*this).name(), args.size());
 }
 
-namespace {
-
-// Returns masks of MultiHeadAttention that hide the same keys: in its `mask`, true means that a query sees the key.
-MultiHeadAttentionMasks seen_masks(const MultiheadAttentionCallOptions& o, int num_heads) {
+MultiHeadAttentionMasks internal::seen_masks(const MultiheadAttentionCallOptions& o, int num_heads) {
   MultiHeadAttentionMasks m{.mask = o.attn_mask, .padding = o.key_padding_mask, .causal = o.is_causal};
   if (!m.mask) return m;
   if (m.mask.dtype() == autograd::Dtype::bool_) m.mask = internal::equal(m.mask.data(), false);
@@ -182,6 +179,8 @@ MultiHeadAttentionMasks seen_masks(const MultiheadAttentionCallOptions& o, int n
   m.mask = reshape(m.mask, {m.mask.shape(0) / num_heads, num_heads, m.mask.shape(1), m.mask.shape(2)});
   return m;
 }
+
+namespace {
 
 // Returns the scaled products of queries and keys with the masks applied, in the compute dtype.
 Variable masked_scores(const Variable& queries_of, const Variable& keys_of, const MultiHeadAttentionMasks& m) {
@@ -211,7 +210,7 @@ MultiheadAttentionResult MultiheadAttention::operator()(const Variable& query, c
   const auto turned = [&](const Variable& x) { return batch_first ? x : swapaxes(x, 0, 1); };
   const Variable q = turned(query), k = key.is_same(query) ? q : turned(key);
   const Variables parts = divided(q, k, value.is_same(key) ? k : turned(value), 0);
-  const MultiHeadAttentionMasks m = seen_masks(o, num_heads);
+  const MultiHeadAttentionMasks m = internal::seen_masks(o, num_heads);
   if (!o.need_weights) {
     const Variable y = scaled_dot_product_attention(
         parts[0], parts[1], parts[2], {.mask = mask_of(m, query.dtype()), .dropout = dropout, .causal = m.causal});

@@ -1,6 +1,7 @@
 // Multi-head attention, and the keys and values that decoding keeps.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/nn/functions/attention.h>
@@ -80,6 +81,13 @@ class CATENA_EXPORT MultiHeadAttention : public Link {
 };
 
 // ---- PyTorch's class ----
+// A mask that is given as an array, which may be null, or as a variable.
+class MaskArray : public autograd::Array {
+ public:
+  using autograd::Array::Array;
+  MaskArray(const autograd::Array& a) : Array(a) {}
+  template <std::derived_from<Variable> V> MaskArray(const V& v) : Array(v ? v.data() : Array()) {}
+};
 struct MultiheadAttentionOptions {
   double dropout = 0;
   bool bias = true;
@@ -87,14 +95,18 @@ struct MultiheadAttentionOptions {
   bool batch_first = false;  // (B, L, ...) instead of (L, B, ...)
 };
 struct MultiheadAttentionCallOptions {
-  autograd::Array key_padding_mask = {};  // bool (B, Lk): true where a key is not seen
-  bool need_weights = true;               // false: memory is linear in Lq and Lk, and `weights` is null
+  MaskArray key_padding_mask = {};  // bool (B, Lk): true where a key is not seen
+  bool need_weights = true;         // false: memory is linear in Lq and Lk, and `weights` is null
   // (Lq, Lk) or (B num_heads, Lq, Lk). bool: true where a query does not see a key, the opposite of
   // MultiHeadAttention; floating: added to the scaled products.
   Variable attn_mask = {};
   bool average_attn_weights = true;  // false: the weights of every head
   bool is_causal = false;            // no query sees a later key
 };
+namespace internal {
+// Masks of MultiHeadAttention that hide the same keys: in its `mask`, true means that a query sees the key.
+CATENA_EXPORT MultiHeadAttentionMasks seen_masks(const MultiheadAttentionCallOptions& options, int num_heads);
+}  // namespace internal
 // Result of a call of MultiheadAttention.
 struct MultiheadAttentionResult {
   Variable output;   // of the shape of the query

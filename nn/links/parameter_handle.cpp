@@ -5,10 +5,38 @@
 #include <catena/nn/link_parameters.h>
 #include <catena/nn/links/filters.h>
 
+namespace nn {
+
+ParameterHandle& ParameterHandle::operator=(const ParameterHandle& o) {
+  if (this == &o) return *this;
+  catena::check<catena::RuntimeError>(parameter_ != nullptr && o, "ParameterHandle",
+                                      "a layer without the parameter (a bias with nobias, or a handle that was copied) "
+                                      "cannot be tied to another one");
+  parameter_->Variable::operator=(o);
+  Variable::operator=(o);
+  return *this;
+}
+void ParameterHandle::refer_to(Parameter* parameter) {
+  parameter_ = parameter;
+  Variable::operator=(parameter != nullptr ? Variable(*parameter) : Variable());
+}
+
+}  // namespace nn
+
 namespace nn::internal {
 
 WeightAndBias::WeightAndBias(Parameter given) : W(std::move(given)) {}
 WeightAndBias::WeightAndBias(const WeightAndBias& o) : Link(o), W(o.W), b(o.b) { refer_handles(); }
+WeightAndBias::WeightAndBias(WeightAndBias&& o) noexcept : Link(std::move(o)), W(std::move(o.W)), b(std::move(o.b)) {
+  refer_handles();
+}
+WeightAndBias& WeightAndBias::operator=(WeightAndBias&& o) noexcept {
+  Link::operator=(static_cast<Link&&>(o));
+  W = std::move(o.W);
+  b = std::move(o.b);
+  refer_handles();
+  return *this;
+}
 WeightAndBias& WeightAndBias::operator=(const WeightAndBias& o) {
   Link::operator=(static_cast<const Link&>(o));
   W = o.W;
@@ -18,8 +46,8 @@ WeightAndBias& WeightAndBias::operator=(const WeightAndBias& o) {
 }
 
 void WeightAndBias::refer_handles() {
-  weight.refer_to(W);
-  bias.refer_to(handle_of(b));
+  weight.refer_to(&W);
+  bias.refer_to(b ? &*b : nullptr);
 }
 
 void WeightAndBias::update_handles() {

@@ -12,23 +12,29 @@ class WeightAndBias;
 }
 
 // A handle of a parameter of the same layer: for reading, and for functions that write into the parameter. To exchange
-// the parameter, assign to W or b; from the next call of the layer on, the handle refers to the new one. Compilers show
-// the lines about assignments in their error messages.
-class ParameterHandle : public autograd::Variable {
+// the parameter, assign to W or b; from the next call of the layer on, the handle refers to the new one. A copy of a
+// handle is one of the parameter without the layer. Compilers show the lines about assignments in their error messages.
+//
+// Assigning the handle of another layer ties the weights: head.weight = embedding.weight. Both layers then have one
+// parameter, which is listed once. A deep copy of the layers has a parameter for each. RuntimeError for layers of which
+// one lacks the parameter.
+class CATENA_EXPORT ParameterHandle : public autograd::Variable {
  public:
   ParameterHandle() noexcept = default;
-  ParameterHandle(const ParameterHandle&) = default;
+  ParameterHandle(const ParameterHandle& o) noexcept : Variable(o) {}
+  ParameterHandle& operator=(const ParameterHandle& o);
   void operator=(const Variable&) = delete;  // layer.W = nn::Parameter(...), layer.b = ...
-  // These would assign a new variable to the handle alone.
-  template <class B> void operator+=(const B&) = delete;  // layer.W.data() += ...
-  template <class B> void operator-=(const B&) = delete;  // layer.W.data() -= ...
-  template <class B> void operator*=(const B&) = delete;  // layer.W.data() *= ...
-  template <class B> void operator/=(const B&) = delete;  // layer.W.data() /= ...
+  // Write into the parameter, as add_, sub_, mul_ and div_: within autograd::no_grad (RuntimeError).
+  template <class B> const ParameterHandle& operator+=(const B& b) const { return add_(b), *this; }
+  template <class B> const ParameterHandle& operator-=(const B& b) const { return sub_(b), *this; }
+  template <class B> const ParameterHandle& operator*=(const B& b) const { return mul_(b), *this; }
+  template <class B> const ParameterHandle& operator/=(const B& b) const { return div_(b), *this; }
 
  private:
   friend class internal::WeightAndBias;
-  ParameterHandle& operator=(const ParameterHandle&) = default;  // layer.W = other.W, layer.b = other.b
-  void refer_to(const Variable& parameter) { Variable::operator=(parameter); }
+  void refer_to(Parameter* parameter);
+
+  Parameter* parameter_ = nullptr;  // of the layer to which the handle belongs
 };
 
 namespace internal {
@@ -44,9 +50,9 @@ class CATENA_EXPORT WeightAndBias : public Link {
  protected:
   explicit WeightAndBias(Parameter given);
   WeightAndBias(const WeightAndBias& o);
-  WeightAndBias(WeightAndBias&&) noexcept = default;
+  WeightAndBias(WeightAndBias&& o) noexcept;
   WeightAndBias& operator=(const WeightAndBias& o);
-  WeightAndBias& operator=(WeightAndBias&&) noexcept = default;
+  WeightAndBias& operator=(WeightAndBias&& o) noexcept;
   void refer_handles();  // to be called at the end of constructors
   // To be called before each LinkCall: lets the handles refer to parameters that were assigned. Handles keep the
   // parameters while functional_call() or a hook puts other variables in their place.

@@ -25,4 +25,16 @@ inline Variable or_zeros(const Variable& state, const Variable& x, std::int64_t 
   return state ? state : zero_state(x, x.shape(0), units);
 }
 
+// Returns the state (B, units) of a given state (1, B, units); zeros for null. InvalidType for another shape.
+inline Variable initial_state(const char* label, const Variable& x, std::int64_t batch, const Variable& given,
+                              std::int64_t units) {
+  if (!given) return zero_state(x, batch, units);
+  const autograd::Shape expected = {1, batch, units};
+  if (given.shape() != expected)
+    throw catena::InvalidType(catena::concat("state.shape == ", catena::to_string(expected)),
+                              catena::concat(catena::to_string(given.shape()), " != ", catena::to_string(expected)),
+                              catena::concat("Invalid operation is performed in: ", label));
+  return autograd::reshape(given, {batch, units});
+}
+
 }  // namespace nn::internal

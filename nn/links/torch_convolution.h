@@ -67,6 +67,11 @@ template <int axes> class CATENA_EXPORT ConvNdBase : public ConvolutionND {
                                                .groups = o.groups,
                                                .initial_bias = o.bias ? Initializer(0.0) : Initializer()}) {}
 };
+template <class Options, class P> Options with_lengths(Options options, const Lengths& stride, const P& padding) {
+  options.stride = stride;
+  options.padding = padding;
+  return options;
+}
 CATENA_EXPORT const Lengths& kernel_of_layer(const char* layer, const std::optional<Lengths>& kernel);
 
 template <int axes, class Base> class CATENA_EXPORT ConvOf : public Base {
@@ -81,6 +86,11 @@ template <int axes, class Base> class CATENA_EXPORT ConvOf : public Base {
       : ConvOf(
             in, out, kernel,
             Options{.stride = stride, .padding = padding, .dilation = dilation, .groups = groups, .bias = has_bias}) {}
+  // Conv2d(3, 8, 3, 1, 1, {.bias = false})
+  template <std::same_as<Options> O = Options>
+  ConvOf(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Padding& padding,
+         const O& others)
+      : ConvOf(in, out, kernel, with_lengths(others, stride, padding)) {}
 
   NN_MEMBERS_OF(Base)
   Variable operator()(const Variable& x);
@@ -120,6 +130,11 @@ template <int axes, class Base> class CATENA_EXPORT ConvTransposeOf : public Bas
                                 .groups = groups,
                                 .bias = has_bias,
                                 .dilation = dilation}) {}
+  // ConvTranspose2d(3, 8, 4, 2, 1, {.bias = false})
+  template <std::same_as<Options> O = Options>
+  ConvTransposeOf(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Lengths& padding,
+                  const O& others)
+      : ConvTransposeOf(in, out, kernel, with_lengths(others, stride, padding)) {}
 
   NN_MEMBERS_OF(Base)
   Variable operator()(const Variable& x);

@@ -21,12 +21,6 @@ Variables by_time(const char* label, const Variable& x, bool batch_first) {
 Variable together(const Variables& ys, bool batch_first) { return autograd::stack(ys, batch_first ? 1 : 0); }
 int directions(const RecurrentOptions& o) { return o.bidirectional ? 2 : 1; }
 
-// States with the sequences in another order along axis 1; null stays null.
-Variable reordered(const Variable& states, const std::vector<std::int64_t>& order) {
-  if (!states || order.empty()) return states;
-  const Array positions = autograd::array(order, {std::int64_t(order.size())}, states.device());
-  return autograd::index_select(states, 1, autograd::as_variable(positions));
-}
 Variables parts_of(const PackedSequence& x) { return autograd::split(x.data, x.batch_sizes, 0); }
 PackedSequence packed_like(const PackedSequence& x, const Variables& ys) {
   PackedSequence result = x;
@@ -42,6 +36,12 @@ NStepCell cell_of(std::string_view nonlinearity) {
 
 }  // namespace
 
+Variable internal::reordered(const Variable& states, const std::vector<std::int64_t>& order) {
+  if (!states || order.empty()) return states;
+  return autograd::index_select(states, 1,
+                                Variable(autograd::array(order, {std::int64_t(order.size())}, states.device())));
+}
+
 LSTM::LSTM(int in, int out, const Options& o)
     : NStepBase(NStepCell::lstm, directions(o), {o.num_layers, in, out, o.dropout, {}, o.bias}),
       batch_first(o.batch_first) {}
@@ -52,11 +52,11 @@ LSTMResult LSTM::operator()(const Variable& x, const LSTMState& state) {
 }
 PackedLSTMResult LSTM::operator()(const PackedSequence& x, const LSTMState& state) {
   LinkCall called(*this, x.data);
-  const NStepLSTMResult y =
-      run_by_time(reordered(state.h, x.sorted_indices), reordered(state.c, x.sorted_indices), parts_of(x), {});
+  const NStepLSTMResult y = run_by_time(internal::reordered(state.h, x.sorted_indices),
+                                        internal::reordered(state.c, x.sorted_indices), parts_of(x), {});
   PackedSequence output = packed_like(x, y.ys);
   output.data = called(output.data);
-  return {output, {reordered(y.hy, x.unsorted_indices), reordered(y.cy, x.unsorted_indices)}};
+  return {output, {internal::reordered(y.hy, x.unsorted_indices), internal::reordered(y.cy, x.unsorted_indices)}};
 }
 
 internal::OneState::OneState(NStepCell cell, int in, int out, const RecurrentOptions& o)
@@ -68,10 +68,10 @@ GRUResult internal::OneState::operator()(const Variable& x, const Variable& h) {
 }
 PackedGRUResult internal::OneState::operator()(const PackedSequence& x, const Variable& h) {
   LinkCall called(*this, x.data);
-  const NStepLSTMResult y = run_by_time(reordered(h, x.sorted_indices), {}, parts_of(x), {});
+  const NStepLSTMResult y = run_by_time(internal::reordered(h, x.sorted_indices), {}, parts_of(x), {});
   PackedSequence output = packed_like(x, y.ys);
   output.data = called(output.data);
-  return {output, reordered(y.hy, x.unsorted_indices)};
+  return {output, internal::reordered(y.hy, x.unsorted_indices)};
 }
 
 GRU::GRU(int in, int out, const Options& o) : OneState(NStepCell::gru, in, out, o) {}

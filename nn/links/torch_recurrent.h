@@ -1,11 +1,16 @@
 // Recurrent networks over batches of sequences of one length, with PyTorch's options, axes and results: the links of
-// n_step.h, whose parameters and initial values they have. (nn::LSTM is Chainer's, which is called once per time.)
+// n_step.h, whose parameters and initial values they have. nn::LSTM and nn::GRU, which are also Chainer's links, are
+// these networks if they get options.
 //
 //   nn::torch::LSTM lstm(3, 5, {.num_layers = 2, .batch_first = true, .bidirectional = true});
 //   auto [output, state] = lstm(x);              // x (B, T, 3) -> (B, T, 2 * 5)
 //   auto [h, c] = state;                         // (2 * 2, B, 5)
 //   auto [next, last] = lstm(x, {h, c});
 #pragma once
+
+#include <cstdint>
+#include <tuple>
+#include <vector>
 
 #include <catena/nn/functions/torch_sequences.h>
 #include <catena/nn/links/n_step.h>
@@ -16,6 +21,8 @@ namespace nn::torch {
 // The states of S layers in D directions, (S D, B, N), with the index layer * D + direction. Null states are zeros.
 struct LSTMState {
   Variable h, c;
+  // std::tie(h, c) = cell(x, {h, c}), where the references are those of the result.
+  operator std::tuple<Variable&, Variable&>() { return {h, c}; }
 };
 struct LSTMResult {
   Variable output;  // of the last layer at every time: (T, B, N D), or (B, T, N D) with batch_first
@@ -47,6 +54,9 @@ class CATENA_EXPORT LSTM : public nn::internal::NStepBase {
   bool batch_first;
 };
 namespace internal {
+// States (S D, B, N) with the sequences in another order; null, and any states for an empty order, stay as they are.
+CATENA_EXPORT Variable reordered(const Variable& states, const std::vector<std::int64_t>& order);
+
 class CATENA_EXPORT OneState : public nn::internal::NStepBase {
  public:
   GRUResult operator()(const Variable& x, const Variable& h = {});

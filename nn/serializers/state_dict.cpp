@@ -262,6 +262,27 @@ std::vector<NamedParam> Link::named_parameters() const {
   for (NamedParam& p : all) p.path = internal::name_in_pytorch(p.path.substr(1));
   return all;
 }
+std::vector<NamedParam> Link::named_buffers() {
+  struct Arrays final : MemberVisitor {
+    std::string prefix;
+    std::vector<NamedParam> found;
+    void persistent(std::string_view name, Persistent& a) override {
+      if (!a.array()) return;
+      found.push_back(
+          {internal::name_in_pytorch(prefix + std::string(name)), Variable(a.array(), {.requires_grad = false})});
+    }
+  } arrays;
+  for (const NamedLink& l : namedlinks()) {
+    arrays.prefix = l.path == "/" ? std::string() : l.path.substr(1) + "/";
+    l.link->visit_members(arrays);
+  }
+  return std::move(arrays.found);
+}
+std::vector<Variable> Link::buffers() {
+  std::vector<Variable> all;
+  for (const NamedParam& b : named_buffers()) all.push_back(b.param);
+  return all;
+}
 std::vector<NamedLink> Link::named_modules() {
   std::vector<NamedLink> all = namedlinks();
   for (NamedLink& l : all) {

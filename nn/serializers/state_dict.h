@@ -188,6 +188,12 @@ template <class T> LoadReport load_state_dict(T& object, const StateDict& state,
 // A copy with arrays of its own: Python's copy.deepcopy(model.state_dict()).
 CATENA_EXPORT StateDict deepcopy(const StateDict& state);
 
+namespace internal {
+template <class L, std::same_as<bool> B> auto load_state_dict_strictly(L& link, const StateDict& state, B strict) {
+  return link.load_state_dict(state, LoadOptions{.strict = strict});
+}
+}  // namespace internal
+
 // Writes the arrays to a file, as safetensors, npz or a file of PyTorch by the end of its name: ".safetensors", ".npz",
 // ".pt", ".pth", ".pt.tar", ".pth.tar" or ".ckpt" (ValueError for others). torch.load reads the last ones, and the
 // state of a link has PyTorch's names there. TypeError for texts in a safetensors file, and for dtypes that PyTorch's
@@ -233,6 +239,7 @@ template <std::same_as<LoadFileOptions> O = LoadFileOptions> StateDict load(cons
   for (auto& [key, array] : state) array = autograd::to_device(array, o.map_location.device);
   return state;
 }
+// load(model, "m.pt") calls model.load_state_dict with the state in the file.
 template <class T> LoadReport load(T& object, const std::string& filename) requires requires {
   StateDict(object.state_dict());
 }

@@ -121,7 +121,9 @@ void describe(Specs& s, const EmbedID& l) {
 template <class L> void describe_lstm(Specs& s, const L& l) {
   s.axis("in_size", l.upward.W, 1).add("out_size", l.state_size);
 }
-void describe(Specs& s, const LSTM& l) { describe_lstm(s, l); }
+void describe(Specs& s, const LSTM& l) {
+  if (!l.layers) describe_lstm(s, l);
+}
 void describe(Specs& s, const StatelessLSTM& l) { describe_lstm(s, l); }
 void describe(Specs& s, const StatefulPeepholeLSTM& l) { describe_lstm(s, l); }
 void describe(Specs& s, const StatefulZoneoutLSTM& l) {

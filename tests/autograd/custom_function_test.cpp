@@ -46,6 +46,19 @@ struct Exponential : CustomFunction<Exponential> {
   static Variable backward(AutogradContext& ctx, const Variable& gy) { return gy * ctx.get_saved_variables()[0]; }
 };
 
+// The form of libtorch: contexts are pointers, and gradients are lists.
+struct Product : CustomFunction<Product> {
+  static Variable forward(AutogradContext* ctx, const Variable& a, const Variable& b, double factor) {
+    ctx->save_for_backward({a, b});
+    ctx->saved_data["factor"] = factor;
+    return a * b * factor;
+  }
+  static variable_list backward(AutogradContext* ctx, variable_list gy) {
+    const variable_list saved = ctx->get_saved_variables();
+    return {gy[0] * saved[1] * ctx->saved_data["factor"], gy[0] * saved[0] * ctx->saved_data["factor"]};
+  }
+};
+
 // The product and the sum; a number between the variables.
 struct ProductAndSum : CustomFunction<ProductAndSum> {
   static inline std::vector<bool> wanted;
@@ -137,6 +150,15 @@ BOOST_AUTO_TEST_CASE(a_saved_output) {
   }
   check(first.data(), e);
   check(derivative(derivative(first, x), x).data(), e);  // after the output itself is gone
+}
+
+BOOST_AUTO_TEST_CASE(contexts_as_pointers) {
+  const Variable a = doubles({1, 2}), b = doubles({3, -1});
+  const Variable y = Product::apply(a, b, 10);
+  check(y.data(), {30, -20});
+  y.sum().backward();
+  check(a.grad(), {30, -10});
+  check(b.grad(), {10, 20});
 }
 
 BOOST_AUTO_TEST_CASE(several_inputs_and_outputs) {

@@ -111,11 +111,40 @@ BOOST_AUTO_TEST_CASE(samples_of_weights) {
   BOOST_TEST(counts[3] == 0);
   BOOST_TEST(counts[1] == 3000, boost::test_tools::tolerance(0.1));
   BOOST_TEST(autograd::multinomial(tensor({{1.0, 0.0}, {0.0, 1.0}}), 1).shape() == (nd::Shape{2, 1}));
+  check(autograd::sort(autograd::multinomial(w, {.num_samples = 2})).values, {1, 2});
+  BOOST_TEST(autograd::multinomial(w, {.num_samples = 5, .replacement = true}).shape() == (nd::Shape{5}));
   check(autograd::multinomial(tensor({{1.0, 0.0}, {0.0, 1.0}}), 3, true), {0, 0, 0, 1, 1, 1});
   BOOST_CHECK_THROW(autograd::multinomial(w, 3), catena::ValueError);
   BOOST_CHECK_THROW(autograd::multinomial(tensor({-1.0, 2.0}), 1), catena::ValueError);
   BOOST_CHECK_THROW(autograd::multinomial(tensor({0.0, 0.0}), 1, true), catena::ValueError);
   BOOST_CHECK_THROW(autograd::multinomial(tensor({{{1.0}}}), 1), catena::ValueError);
+}
+
+// x % y has the sign of y, and integers stay integers.
+BOOST_AUTO_TEST_CASE(remainders) {
+  const Variable i = tensor({-7, 7, 12});
+  check(i % 5, {3, 2, 2});
+  BOOST_TEST((i % 5).dtype() == nd::int64);
+  check(i % tensor({2, -4, 5}), {1, -1, 2});
+  check(tensor({5.5, -1.0}) % 2.0, {1.5, 1});
+  check(i % nd::array({4, 4, 5}), {1, 3, 2});
+}
+
+BOOST_AUTO_TEST_CASE(devices_by_their_names) {
+  BOOST_TEST((autograd::randn({2}, {.device = "cpu"}).device() == nd::Device()));
+  const std::string name = "cpu";
+  BOOST_TEST((tensor({1, 2}, {.device = name}).device() == nd::Device()));
+  BOOST_CHECK_THROW(autograd::zeros({2}, {.device = "gpu"}), catena::ValueError);
+  BOOST_TEST(autograd::cuda::is_available() == (autograd::cuda::device_count() > 0));
+  BOOST_TEST(autograd::cuda::is_available() == nd::is_available(nd::Device::Kind::cuda));
+  const bool before = autograd::is_debug();
+  {
+    const autograd::detect_anomaly scope;
+    BOOST_TEST(autograd::is_debug());
+    autograd::set_detect_anomaly(false);
+    BOOST_TEST(!autograd::is_debug());
+  }
+  BOOST_TEST(autograd::is_debug() == before);
 }
 
 BOOST_AUTO_TEST_CASE(from_data) {

@@ -181,8 +181,85 @@ BOOST_AUTO_TEST_CASE(stacks_of_copies) {
   nn::TransformerDecoderLayer decoding(6, 2, {.dim_feedforward = 4});
   nn::TransformerDecoder decoder(decoding, 1);
   BOOST_CHECK_NO_THROW(testing::assert_allclose(decoder(x, x).data(), decoding(x, x).data(), 1e-6, 1e-6));
-  BOOST_CHECK_THROW(nn::TransformerEncoderLayer(6, 2, {.batch_first = false}), catena::ValueError);
   BOOST_CHECK_THROW(nn::TransformerEncoder(layer, -1), catena::ValueError);
+}
+
+// Masks of PyTorch's names hide where they are true, the opposite of MultiHeadAttentionMasks; floating ones are added.
+BOOST_AUTO_TEST_CASE(masks_of_pytorch) {
+  const auto testing_mode = train_mode(false);
+  const Variable x(astype(spread({2, 4, 6}), Dtype::float32)), memory(astype(spread({2, 3, 6}), Dtype::float32));
+  const auto near = [](const Variable& a, const Variable& b) {
+    testing::assert_allclose(a.data(), b.data(), 1e-5, 1e-5);
+  };
+  const auto causal_mask = [](int n) { return nn::Transformer::generate_square_subsequent_mask(n); };
+  const Array later = array<bool>(
+      {false, true, true, true, false, false, true, true, false, false, false, true, false, false, false, false},
+      {4, 4});
+  const Array padding = array<bool>({false, false, false, true, false, true, false, false}, {2, 4});
+  nn::MultiHeadAttentionMasks causal{.causal = true}, padded{.padding = padding};
+
+  nn::TransformerEncoderLayer layer(6, 2, {.dim_feedforward = 4});
+  nn::TransformerEncoder encoder(layer, 2);
+  const Variable expected = layer(x, causal);
+  for (const Variable& y :
+       {layer(x, {.src_mask = causal_mask(4)}), layer(x, {.mask = later}), layer(x, {.is_causal = true}),
+        layer(x, {.src_mask = causal_mask(4), .is_causal = true}), layer(x, {.causal = true})})
+    near(y, expected);
+  near(layer(x, {.src_key_padding_mask = padding}), layer(x, padded));
+  near(layer(x, {.src_key_padding_mask = Variable(padding)}), layer(x, {.padding = padding}));
+  near(encoder(x, {.mask = causal_mask(4), .src_key_padding_mask = padding}),
+       layer(layer(x, {.src_key_padding_mask = padding, .is_causal = true}),
+             {.src_key_padding_mask = padding, .is_causal = true}));
+  BOOST_CHECK_THROW(layer(x, {.mask = later, .src_mask = later}), catena::TypeError);
+  BOOST_CHECK_THROW(layer(x, {.src_key_padding_mask = padding, .padding = padding}), catena::TypeError);
+
+  nn::TransformerDecoderLayer decoding(6, 2, {.dim_feedforward = 4});
+  nn::TransformerDecoder decoder(decoding, 1);
+  const Array unseen = array<bool>({false, true, false, false, false, true}, {2, 3});
+  nn::MultiHeadAttentionMasks memory_padded{.padding = unseen};
+  const Variable decoded = decoding(x, memory, causal, memory_padded);
+  near(decoder(x, memory, {.tgt_mask = causal_mask(4), .memory_key_padding_mask = unseen}), decoded);
+  near(decoder(x, memory, {.memory_key_padding_mask = unseen, .tgt_is_causal = true}), decoded);
+  near(decoder(x, memory, causal, memory_padded), decoded);
+  near(decoder(x, x, {.tgt_key_padding_mask = padding, .memory_is_causal = true}), decoding(x, x, padded, causal));
+  near(decoder(x, x, {.memory_mask = later}), decoding(x, x, nn::MultiHeadAttentionMasks(), causal));
+}
+
+// x (L, B, d_model) without batch_first, and PyTorch's network of both parts.
+BOOST_AUTO_TEST_CASE(batches_as_the_second_axis) {
+  const auto testing_mode = train_mode(false);
+  const Variable x(astype(spread({2, 4, 6}), Dtype::float32)), tgt(astype(spread({2, 3, 6}), Dtype::float32));
+  const auto near = [](const Variable& a, const Variable& b) {
+    testing::assert_allclose(a.data(), b.data(), 1e-5, 1e-5);
+  };
+  nn::Transformer model({.d_model = 6,
+                         .nhead = 2,
+                         .num_encoder_layers = 2,
+                         .num_decoder_layers = 1,
+                         .dim_feedforward = 4,
+                         .batch_first = true});
+  nn::Transformer turned(6, 2, 2, 1, 4, {.batch_first = false});
+  turned.copyparams(model);
+  BOOST_TEST((model.encoder.layers.size() == 2u && model.decoder.layers.size() == 1u));
+  BOOST_TEST((model.encoder.norm.has_value() && model.decoder.norm.has_value()));
+  const Array mask = nn::Transformer::generate_square_subsequent_mask(3);
+  const Array padding = array<bool>({false, false, false, true, false, true, false, false}, {2, 4});
+  const nn::TransformerCallOptions masks{
+      .tgt_mask = mask, .src_key_padding_mask = padding, .memory_key_padding_mask = padding};
+  const Variable y = model(x, tgt, masks);
+  BOOST_TEST(y.shape() == (Shape{2, 3, 6}));
+  near(y, model.decoder(tgt, model.encoder(x, {.src_key_padding_mask = padding}),
+                        {.memory_key_padding_mask = padding, .tgt_is_causal = true}));
+  near(turned(x.swapaxes(0, 1), tgt.swapaxes(0, 1), masks).swapaxes(0, 1), y);
+  // Matrices are drawn from [-a, a) with a^2 = 6 / (in + out).
+  const Array W = model.encoder.layers[0].linear1.W.data();
+  BOOST_TEST(item(autograd::amax(autograd::apply(catena::kernels::absolute, {W}))).to_double() <= std::sqrt(0.6));
+  BOOST_TEST(nn::Transformer(6, 2, 1, 1).encoder.layers[0].linear1.W.shape() == (Shape{2048, 6}));
+  nn::TransformerEncoderLayer layer(
+      {.d_model = 6, .nhead = 3, .dim_feedforward = 4, .dropout = 0, .batch_first = false});
+  BOOST_TEST((layer.self_attn.num_heads == 3 && layer.linear1.W.shape() == Shape{4, 6} && layer.dropout == 0));
+  BOOST_TEST(!layer.batch_first);
+  BOOST_TEST(nn::TransformerDecoderLayer({.d_model = 6, .nhead = 3}).linear1.W.shape() == (Shape{2048, 6}));
 }
 
 // Token by token with a cache, the result is that of all tokens at once.

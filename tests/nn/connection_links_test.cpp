@@ -205,6 +205,15 @@ BOOST_AUTO_TEST_CASE(embed_id) {
   autograd::sum(of_padding(Variable(ints({1, 2})))).backward();
   BOOST_TEST(values(of_padding.W.grad()) == (Doubles{0, 0, 0, 0, 1, 1}), boost::test_tools::per_element());
   BOOST_CHECK_THROW(nn::EmbedID(3, 2, {.padding_idx = 3}), catena::ValueError);
+  // Given vectors, as a copy.
+  const Array vectors = autograd::array<float>({1, 2, 3, 4}, {2, 2});
+  nn::EmbedID given = nn::EmbedID::from_pretrained(vectors, {.freeze = false, .padding_idx = -1});
+  BOOST_TEST((given.W.requires_grad() && given.padding_idx.value() == 1));
+  fill(vectors, 0);
+  BOOST_TEST(to_vector<double>(given.W.data()) == (std::vector<double>{1, 2, 3, 4}), boost::test_tools::per_element());
+  BOOST_TEST(!nn::EmbedID::from_pretrained(vectors).weight.requires_grad());
+  BOOST_TEST(nn::EmbedID::from_pretrained(vectors, false).weight.requires_grad());
+  BOOST_CHECK_THROW(nn::EmbedID::from_pretrained(autograd::ones({2, 2, 2})), catena::ValueError);
   BOOST_CHECK_THROW(nn::EmbedID(3, 2, {.padding_idx = -4}), catena::ValueError);
   BOOST_TEST((nn::EmbedID(3, 2, nn::initializers::Normal(1.0, {.dtype = Dtype::float16})).W.dtype() == Dtype::float16));
   nn::EmbedID loaded(3, 2);

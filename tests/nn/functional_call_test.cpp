@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <map>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
@@ -61,6 +62,19 @@ BOOST_AUTO_TEST_CASE(the_link_is_computed_with_the_given_parameters) {
   const std::vector<nn::NamedParam> named{{"/l2/W", cast(W2, Dtype::float32)}, {"/l2/b", cast(b2, Dtype::float32)}};
   const Variable z = nn::functional_call(net, named, [&] { return net(cast(x, Dtype::float32)) * 2; });
   CHECK_SAME(z, doubles({8, 8}, {2, 1}));
+}
+
+// A map of variables by PyTorch's names, of all parameters or of some.
+BOOST_AUTO_TEST_CASE(parameters_by_their_names) {
+  Net net;
+  const Variables p = other_parameters();
+  const Variable x = doubles({1, 2, -1, 0.5}, {2, 2});
+  std::map<std::string, Variable> named;
+  const std::vector<nn::NamedParam> names = net.named_parameters();
+  for (std::size_t i = 0; i < p.size(); ++i) named[names[i].path] = p[i];
+  CHECK_SAME(nn::functional_call(net, named, x), nn::functional_call(net, p, x));
+  const std::map<std::string, Variable> wrong{{"l3.weight", p[0]}};
+  BOOST_CHECK_THROW(nn::functional_call(net, wrong, x), catena::KeyError);
 }
 
 BOOST_AUTO_TEST_CASE(its_own_parameters_come_back_after_errors) {

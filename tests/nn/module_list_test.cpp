@@ -1,6 +1,7 @@
 // PyTorch's containers of layers, calls of links whose class is not known, and its functions of modules and of hooks.
 #include <catena/nn/module_list.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 
@@ -190,6 +191,89 @@ BOOST_AUTO_TEST_CASE(a_removed_hook_is_destroyed) {
   BOOST_TEST(count.use_count() == 1);
 }
 
+// head.weight = embedding.weight: one parameter, with one gradient, that both layers read.
+BOOST_AUTO_TEST_CASE(tied_weights) {
+  struct Tied : nn::Chain {
+    nn::EmbedID embedding{4, 2};
+    nn::Linear head{2, 4, {.nobias = true}};
+    Tied() { head.weight = embedding.weight; }
+    NN_MEMBERS(embedding, head)
+    Variable operator()(const Variable& words) { return head(embedding(words)); }
+  };
+  Tied model;
+  BOOST_TEST((model.head.W.is_same(model.embedding.W) && model.head.weight.is_same(model.embedding.W)));
+  BOOST_TEST(model.params().size() == 1u);
+  model.embedding.W.set_data(floats({1, 0, 0, 1, 1, 1, 2, 0}, {4, 2}));
+  const Variable y = model(Variable(autograd::array<std::int32_t>({2}, {1})));
+  CHECK_VALUES(y, {1, 1, 2, 2});
+  autograd::sum(y).backward();
+  // The sum over v of w_v . w_2: w_2 for every row, and for row 2 also the sum of all rows, (4, 2).
+  CHECK_VALUES(Variable(model.head.W.grad()), {1, 1, 1, 1, 5, 3, 1, 1});
+  // A copy has a parameter for each layer, and a copied handle does not belong to a layer.
+  Tied copied = model;
+  BOOST_TEST(!copied.head.W.is_same(model.head.W));
+  auto handle = model.head.weight;
+  BOOST_CHECK_THROW(handle = copied.head.weight, catena::RuntimeError);
+  BOOST_CHECK_THROW(model.head.bias = nn::Linear(2, 4).bias, catena::RuntimeError);
+  nn::Linear moved = std::move(model.head);
+  moved.weight = copied.embedding.weight;
+  BOOST_TEST(moved.W.is_same(copied.embedding.W));
+}
+
+// Other names of append(), and names of elements.
+BOOST_AUTO_TEST_CASE(elements_by_push_back) {
+  nn::ModuleList list;
+  list.push_back(Times(2));
+  list.push_back(nn::relu);
+  CHECK_VALUES(list[0](x()), {2, -4});
+  CHECK_VALUES(list[1](x()), {1, 0});
+  nn::Sequential sequence({{"double", Times(2)}, {"act", nn::relu}});
+  sequence.push_back(Times(3));
+  sequence.push_back("last", Times(5));
+  CHECK_VALUES(sequence.forward(x()), {30, 0});
+  Strings names = keys(sequence);
+  std::sort(names.begin(), names.end());
+  BOOST_TEST(names == (Strings{"1/factor", "double/factor", "last/factor"}), each);
+  BOOST_TEST(sequence.is_training());
+  sequence.eval();
+  BOOST_TEST(!sequence.is_training());
+}
+
+// The gradient of the result of a call, until the handle is removed.
+BOOST_AUTO_TEST_CASE(hooks_of_backward) {
+  Times times(3);
+  std::vector<double> seen;
+  auto handle = times.register_full_backward_hook([&](auto& link, const auto& grad_in, const auto& grad_out) {
+    BOOST_TEST(&link == &times);
+    BOOST_TEST((grad_in.size() == 1u && !grad_in[0]));
+    for (const double g : of(grad_out[0])) seen.push_back(g);
+  });
+  autograd::sum(times(x()) * 2).backward();
+  BOOST_TEST(seen == (std::vector<double>{2, 2}), each);
+  {
+    const auto scope = autograd::no_backprop_mode();
+    times(x());
+  }
+  handle.remove();
+  autograd::sum(times(x())).backward();
+  BOOST_TEST(seen.size() == 2u);
+}
+
+// Buffers of a link and of its children, whose memory the variables have.
+BOOST_AUTO_TEST_CASE(buffers_and_their_names) {
+  Affine model;
+  BOOST_TEST(model.named_buffers().empty());
+  model.register_buffer("offset", floats({1, 2}, {2}));
+  model.scale.register_buffer("mean", floats({3}, {1}));
+  const std::vector<nn::NamedParam> named = model.named_buffers();
+  BOOST_REQUIRE(named.size() == 2u);
+  BOOST_TEST((named[0].path == "offset" && named[1].path == "scale.mean"));
+  CHECK_VALUES(named[0].param, {1, 2});
+  BOOST_TEST(!named[0].param.requires_grad());
+  autograd::fill(named[1].param.data(), 7);
+  CHECK_VALUES(model.buffers()[1], {7});
+}
+
 BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   nn::Linear linear(3, 2), without(3, 2, {.nobias = true});
   BOOST_TEST(linear.weight.is_same(linear.W));
@@ -220,7 +304,6 @@ BOOST_AUTO_TEST_CASE(names_of_the_parameters_of_layers) {
   later(Variable(floats({1, 2, 3}, {1, 3})));
   BOOST_TEST(later.weight.is_same(later.W));
   static_assert(!std::is_assignable_v<decltype(later.weight)&, const Variable&>);
-  static_assert(!std::is_assignable_v<decltype(later.weight)&, decltype(later.weight)&>);
   nn::Convolution2D conv(1, 2, 3);
   const nn::Convolution2D copied = conv;
   BOOST_TEST(conv.weight.is_same(conv.W));

@@ -66,6 +66,8 @@ BOOST_AUTO_TEST_CASE(what_does_not_fit_leaves_the_model_as_it_was) {
   BOOST_TEST(message_of<catena::KeyError>([&] { net.load_state_dict(state); }).find("l2/W") != std::string::npos);
   const nn::LoadReport report = net.load_state_dict(state, {.strict = false});
   BOOST_TEST(report.missing.size() == 1U);
+  BOOST_TEST(net.load_state_dict(state, false).missing.size() == 1U);
+  BOOST_CHECK_THROW(net.load_state_dict(state, true), catena::KeyError);
   BOOST_TEST(other.load_state_dict(state, {.strict = false, .ignore_names = {"l2/W", "l2/b"}}).loaded.size() == 7U);
   BOOST_TEST(of(other.l1.W) == of(net.l1.W), boost::test_tools::per_element());
   state["l1/W"] = Array();

@@ -149,6 +149,10 @@ BOOST_AUTO_TEST_CASE(lengths_by_position) {
   const Variable x(ones({1, 3, 9, 9}, Dtype::float32));
   BOOST_TEST(nn::Conv2d(3, 4, 3, 2, 1)(x).shape() == (Shape{1, 4, 5, 5}));
   BOOST_TEST(nn::ConvTranspose2d(3, 4, 4, 2, 1)(x).shape() == (Shape{1, 4, 18, 18}));
+  nn::Conv2d conv(3, 6, 3, 2, 1, {.groups = 3, .bias = false});
+  BOOST_TEST((conv(x).shape() == Shape{1, 6, 5, 5} && !conv.b && conv.W.shape() == Shape{6, 1, 3, 3}));
+  nn::ConvTranspose2d up(3, 4, 4, 2, 1, {.output_padding = 1, .bias = false});
+  BOOST_TEST((up(x).shape() == Shape{1, 4, 19, 19} && !up.b));
   BOOST_TEST(nn::MaxPool2d(3, 2)(x).shape() == (Shape{1, 3, 4, 4}));
   BOOST_TEST(nn::AvgPool2d(3, 2, 1)(x).shape() == (Shape{1, 3, 5, 5}));
 }

@@ -5,6 +5,8 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/testing.h>
+#include <catena/nn/links/gru.h>
+#include <catena/nn/links/lstm.h>
 #include <catena/nn/links/torch_recurrent.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_golden.h>
@@ -99,6 +101,116 @@ BOOST_AUTO_TEST_CASE(copies_and_errors) {
   BOOST_CHECK_THROW(lstm(ones({2, 0, 3})), catena::ValueError);
   BOOST_CHECK_THROW(lstm(x, {ones({1, 2, 4}), ones({2, 2, 4})}), catena::InvalidType);
   BOOST_CHECK_THROW(lstm.call({Variable(x)}), catena::TypeError);
+}
+
+// nn::LSTM and nn::GRU with PyTorch's options are the networks of nn::torch, by whatever option they are made.
+BOOST_AUTO_TEST_CASE(links_with_options_of_pytorch) {
+  const nn::RecurrentOptions options{.num_layers = 2, .batch_first = true, .bidirectional = true};
+  nn::torch::LSTM lstm(3, 5, options);
+  nn::LSTM link(3, 5, options);
+  link.layers->copyparams(lstm);
+  const Variable x(astype(spread({4, 7, 3}), Dtype::float32)), h(astype(spread({4, 4, 5}), Dtype::float32));
+  const auto [expected, last] = lstm(x, {h, h * 2});
+  const auto [output, state] = link(x, {h, h * 2});
+  const auto [hn, cn] = state;
+  BOOST_CHECK_EQUAL(output.shape(), (Shape{4, 7, 10}));
+  testing::assert_allclose(output.data(), expected.data(), 0, 0);
+  testing::assert_allclose(hn.data(), last.h.data(), 0, 0);
+  testing::assert_allclose(cn.data(), last.c.data(), 0, 0);
+  BOOST_TEST(link.params().size() == lstm.params().size());
+  BOOST_TEST(!link.h);
+  sum(output).backward();
+  for (const auto& [path, p] : link.namedparams()) BOOST_TEST(bool(p.grad()), path);
+  // A copy has its own parameters, and the base class calls the same function.
+  nn::LSTM copied = link;
+  BOOST_TEST(!copied.layers->params()[0].is_same(link.layers->params()[0]));
+  testing::assert_allclose(link.call({x}).data(), lstm(x).output.data(), 0, 0);
+  // A matrix is a sequence without a batch.
+  const auto [single, end] = link(x[0]);
+  testing::assert_allclose(single.data(), lstm(x).output[0].data(), 1e-6, 1e-6);
+  BOOST_CHECK_EQUAL(end.h.shape(), (Shape{4, 5}));
+  BOOST_CHECK_EQUAL(nn::LSTM(3, 5, 2)(x).state.c.shape(), (Shape{2, 7, 5}));
+  BOOST_CHECK_THROW(nn::LSTM(std::nullopt, 5, {.num_layers = 2}), catena::TypeError);
+
+  nn::torch::GRU gru(3, 5, options);
+  nn::GRU units(3, 5, options);
+  units.layers->copyparams(gru);
+  const auto [y, hy] = units(x, h);
+  testing::assert_allclose(y.data(), gru(x, h).output.data(), 0, 0);
+  testing::assert_allclose(hy.data(), gru(x, h).state.data(), 0, 0);
+  testing::assert_allclose(units(x[1]).data(), gru(x).output[1].data(), 1e-6, 1e-6);
+  BOOST_CHECK_EQUAL(nn::GRU(3, 5, 2)(x).state.shape(), (Shape{2, 7, 5}));
+  BOOST_CHECK_THROW(nn::GRU(3, std::nullopt, {.num_layers = 2}), catena::TypeError);
+}
+
+// Without options: a whole sequence gives what the calls for its times give, from the states of zeros or given ones.
+BOOST_AUTO_TEST_CASE(sequences_of_a_stateful_lstm) {
+  nn::LSTM lstm(3, 4);
+  const Variable x(astype(spread({5, 2, 3}), Dtype::float32));
+  const auto [output, state] = lstm(x);
+  BOOST_CHECK_EQUAL(output.shape(), (Shape{5, 2, 4}));
+  BOOST_CHECK_EQUAL(state.h.shape(), (Shape{1, 2, 4}));
+  BOOST_TEST(!lstm.h);  // the states of the link are those of the calls for times alone
+  for (int t = 0; t < 5; ++t) {
+    const auto [h, last] = lstm(x[t]);
+    testing::assert_allclose(h.data(), output[t].data(), 1e-6, 1e-6);
+    BOOST_TEST(last.h.is_same(lstm.h));
+  }
+  testing::assert_allclose(lstm.c.data(), state.c[0].data(), 1e-6, 1e-6);
+  const auto [first, middle] = lstm(x(Slice(0, 2)));
+  const auto [rest, end] = lstm(x(Slice(2, 5)), {middle.h, middle.c});
+  testing::assert_allclose(rest.data(), output(Slice(2, 5)).data(), 1e-6, 1e-6);
+  testing::assert_allclose(end.c.data(), state.c.data(), 1e-6, 1e-6);
+  // Sequences of the lengths 3 and 5, in the order in which they are given.
+  const auto packed = nn::utils::rnn::pack_padded_sequence(x, {3, 5}, {.enforce_sorted = false});
+  const auto result = lstm(packed);
+  const auto padded = nn::utils::rnn::pad_packed_sequence(result.output);
+  testing::assert_allclose(padded.output(Slice(), 1).data(), output(Slice(), 1).data(), 1e-6, 1e-6);
+  testing::assert_allclose(padded.output(Slice(0, 3), 0).data(), output(Slice(0, 3), 0).data(), 1e-6, 1e-6);
+  testing::assert_allclose(result.state.h(0, 0).data(), output(2, 0).data(), 1e-6, 1e-6);
+  testing::assert_allclose(result.state.h(0, 1).data(), output(4, 1).data(), 1e-6, 1e-6);
+  BOOST_CHECK_THROW(lstm(x, {ones({1, 3, 4}), {}}), catena::InvalidType);
+  BOOST_CHECK_THROW(lstm(ones({0, 2, 3})), catena::ValueError);
+}
+
+// The formula is that of nn::torch::GRU, which is compared with PyTorch above, with the same matrices.
+BOOST_AUTO_TEST_CASE(sequences_of_a_gru) {
+  nn::torch::GRU expected(3, 4);
+  nn::GRU gru(3, 4);  // in PyTorch's order, which the first call tells
+  const std::vector<Variable> before = gru.params();
+  const Variable x(astype(spread({5, 2, 3}), Dtype::float32)), h(astype(spread({1, 2, 4}), Dtype::float32));
+  gru(x);
+  BOOST_CHECK_EQUAL(gru.W.W.shape(), (Shape{4, 3}));
+  BOOST_CHECK_EQUAL(gru.U_r.W.shape(), (Shape{4, 4}));
+  BOOST_TEST(before[0].is_same(gru.params()[0]));  // optimizers keep the parameters
+  nn::Linear* const linears[] = {&gru.W_r, &gru.W_z, &gru.W, &gru.U_r, &gru.U_z, &gru.U};
+  for (std::size_t i = 0; i < 6; ++i) {
+    nn::Link& layer = *expected.links({.skipself = true})[0];
+    linears[i]->W.set_data(layer.param("w" + std::to_string(i)).data());
+    linears[i]->b->set_data(layer.param("b" + std::to_string(i)).data());
+  }
+  const auto [output, state] = gru(x, h);
+  const auto [y, last] = expected(x, h);
+  testing::assert_allclose(output.data(), y.data(), 1e-6, 1e-6);
+  testing::assert_allclose(state.data(), last.data(), 1e-6, 1e-6);
+  const auto packed = nn::utils::rnn::pack_padded_sequence(x, {3, 5}, {.enforce_sorted = false});
+  testing::assert_allclose(gru(packed, h).output.data.data(), expected(packed, h).output.data.data(), 1e-6, 1e-6);
+  testing::assert_allclose(gru(packed, h).state.data(), expected(packed, h).state.data(), 1e-6, 1e-6);
+  // Chainer's order and call, after which the sizes stay.
+  nn::GRU units(4, 3);
+  const auto [next, same] = units(ones({2, 4}), ones({2, 3}));
+  BOOST_CHECK_EQUAL(next.shape(), (Shape{2, 4}));
+  BOOST_TEST(same.is_same(next));
+  BOOST_CHECK_THROW(units(ones({5, 2, 4})), catena::InvalidType);
+  BOOST_CHECK_EQUAL(units(ones({5, 2, 3})).shape(), (Shape{5, 2, 4}));
+  BOOST_CHECK_THROW(units(ones({0, 2, 3})), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(states_are_tied) {
+  nn::torch::LSTMState state{Variable(ones({1})), Variable(zeros({1}))};
+  Variable h, c;
+  std::tie(h, c) = nn::torch::LSTMState(state);
+  BOOST_TEST((h.is_same(state.h) && c.is_same(state.c)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
