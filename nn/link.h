@@ -294,7 +294,10 @@ class CATENA_EXPORT Link {
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
   // The class Link has no function that copies an object of a derived class.
-  void copy() const = delete;  // Net other = model; or nn::copy(model), which shares the arrays
+  template <class... M> void copy(M&&...) const = delete;  // Net other = model; or nn::copy(model): shares the arrays
+  template <class... M> void repeat(M&&...) const = delete;  // nn::Sequential tower = nn::repeat(link, 3);
+  void xp() const = delete;    // nd::zeros(...); autograd::cuda::get_array_module(x) for the device of x
+  void init_scope() = delete;  // NN_MEMBERS(l1, l2) in the class lists the members
   // Members are listed, so that copies of the object have members of their own.
   template <class L>
   void register_module(const std::string&, L&&) = delete;  // NN_MEMBERS(l1) Variable operator()(Variable x)
@@ -449,11 +452,29 @@ class CATENA_EXPORT Chain : public Link {
 // Modes of nn::copy. share: new variables with the same arrays and persistents, without gradients. copy: independent
 // arrays, like a C++ copy. init: independent arrays, parameters newly initialised.
 enum class CopyMode { share, copy, init };
+// A mode, or its name as Chainer writes it: "share", "copy" or "init" (ValueError for others).
+class CATENA_EXPORT CopyModeName {
+ public:
+  CopyModeName(CopyMode mode) noexcept : mode_(mode) {}
+  CopyModeName(const char* name);
+  operator CopyMode() const noexcept { return mode_; }
+
+ private:
+  CopyMode mode_;
+};
+struct CopyOptions {
+  CopyModeName mode = CopyMode::share;
+};
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
-template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) requires(std::is_base_of_v<Link, L>) {
+template <class L> L copy(const L& link, CopyModeName mode = CopyMode::share) requires(std::is_base_of_v<Link, L>) {
   L result(link);
   apply_copy_mode(result, link, mode);
   return result;
+}
+// nn::copy(model, {.mode = "init"})
+template <class L, std::same_as<CopyOptions> O = CopyOptions>
+L copy(const L& link, const O& options) requires(std::is_base_of_v<Link, L>) {
+  return copy(link, options.mode);
 }
 // A C++ copy, with parameters of its own: Python's copy.deepcopy(model). TypeError if L is a base of the class of the
 // link, because a copy would be a part of it.

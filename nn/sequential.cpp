@@ -89,7 +89,15 @@ Sequential Sequential::flatten() const {
   return result;
 }
 
-Sequential Sequential::repeat(int n, CopyMode mode) const {
+CopyModeName::CopyModeName(const char* name) {
+  const std::string_view text = name;
+  check<ValueError>(text == "share" || text == "copy" || text == "init", "copy", "the mode \"", text,
+                            "\" is none of \"share\", \"copy\" and \"init\"");
+  mode_ = text == "share" ? CopyMode::share : text == "copy" ? CopyMode::copy : CopyMode::init;
+}
+
+Sequential Sequential::repeat(int n, CopyModeName how) const {
+  const CopyMode mode = how;
   check<ValueError>(n >= 0, "Sequential.repeat", "cannot repeat ", n, " times");
   Sequential result;
   for (int i = 0; i < n; ++i) {
@@ -103,7 +111,7 @@ Sequential Sequential::repeat(int n, CopyMode mode) const {
   return result;
 }
 
-Sequential repeat(const Sequential& links, int n, CopyMode mode) { return links.repeat(n, mode); }
+Sequential repeat(const Sequential& links, int n, CopyModeName mode) { return links.repeat(n, mode); }
 
 void Sequential::visit_declared(MemberVisitor& v) {
   std::size_t i = 0;

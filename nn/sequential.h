@@ -95,7 +95,7 @@ class CATENA_EXPORT Sequential : public Link {
   Sequential flatten() const;
   // Returns a sequence of n times the elements of this one: newly initialised (init), with equal values (copy), or with
   // the same arrays (share). With init, the first repetition has the values of this sequence. ValueError for n < 0.
-  Sequential repeat(int n, CopyMode mode = CopyMode::init) const;
+  Sequential repeat(int n, CopyModeName mode = CopyMode::init) const;
 
   Variable call(const Variables& args) override;
   Variable operator()(const Variables& args) { return Sequential::call(args); }
@@ -113,9 +113,9 @@ class CATENA_EXPORT Sequential : public Link {
 
 // Returns a sequence of n copies of a link: Sequential(link, link, ...), see Sequential::repeat.
 //   nn::Sequential tower = nn::repeat(nn::Linear(8, 8), 3);
-CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyMode mode = CopyMode::init);
+CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyModeName mode = CopyMode::init);
 template <class L>
-Sequential repeat(const L& link, int n, CopyMode mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
+Sequential repeat(const L& link, int n, CopyModeName mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
                                                                                  !std::is_same_v<L, Sequential>) {
   return Sequential(link).repeat(n, mode);
 }

@@ -212,6 +212,14 @@ inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Len
 // debug mode, an image index out of range is a ValueError; otherwise its bins are empty. rois has no gradient.
 CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
                                       double spatial_scale);
+struct RoiPoolingOptions {
+  int outh = 1, outw = 1;
+  double spatial_scale = 1;
+};
+template <std::same_as<RoiPoolingOptions> O = RoiPoolingOptions>
+Variable roi_pooling_2d(const Variable& x, const Variable& rois, const O& o) {
+  return roi_pooling_2d(x, rois, o.outh, o.outw, o.spatial_scale);
+}
 
 struct RoiAlignOptions {
   double spatial_scale = 1;  // the corners are multiplied by it
@@ -228,6 +236,17 @@ CATENA_EXPORT Variable roi_average_align_2d(const Variable& x, const Variable& r
                                             Pair outsize, const RoiAlignOptions& options = {});
 CATENA_EXPORT Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                                         Pair outsize, const RoiAlignOptions& options = {});
+// By position, as in Chainer: roi_average_align_2d(x, rois, roi_indices, 7, 0.25, 2).
+template <class N>
+Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
+                              N spatial_scale, int sampling_ratio = 0) requires std::is_arithmetic_v<N> {
+  return roi_average_align_2d(x, rois, roi_indices, outsize, RoiAlignOptions{double(spatial_scale), sampling_ratio});
+}
+template <class N>
+Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
+                          N spatial_scale, int sampling_ratio = 0) requires std::is_arithmetic_v<N> {
+  return roi_max_align_2d(x, rois, roi_indices, outsize, RoiAlignOptions{double(spatial_scale), sampling_ratio});
+}
 // Returns the averages or maxima of the pixels of the bins: corners are multiplied by spatial_scale and rounded (halves
 // away from zero), y_max and x_max are behind the last pixel, as in later versions of Chainer. An empty bin is 0; other
 // arguments and errors as above.

@@ -12,6 +12,7 @@ namespace training {
 
 struct DumpGraphOptions {
   std::string out_name = "cg.dot";  // in the trainer's folder
+  std::string filename = out_name;  // the name of out_name in later Chainer; takes its place
   autograd::GraphStyle variable_style = autograd::GraphOptions().variable_style;
   autograd::GraphStyle function_style = autograd::GraphOptions().function_style;
 };

@@ -1,7 +1,9 @@
 // observe_value and observe_lr: add a value to the observation.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <utility>
 
 #include <catena/kernels/base/function.h>
 #include <catena/training/trainer.h>
@@ -28,6 +30,13 @@ inline ObserveValue observe_value(std::string observation_key, catena::Function<
 
 // Observes the learning rate of an optimizer: get_hyper("lr"), for Adam the bias-corrected rate of its last update. If
 // there is none (AdaDelta), the KeyError lists the hyperparameters.
-CATENA_EXPORT ObserveValue observe_lr(std::string optimizer_name = "main", std::string observation_key = "lr");
+struct ObserveLrOptions {
+  std::string optimizer_name = "main", observation_key = "lr";
+};
+CATENA_EXPORT ObserveValue observe_lr(const ObserveLrOptions& options = {});
+template <std::convertible_to<std::string> Name>
+ObserveValue observe_lr(const Name& optimizer_name, std::string observation_key = "lr") {
+  return observe_lr(ObserveLrOptions{optimizer_name, std::move(observation_key)});
+}
 
 }  // namespace training
