@@ -11,6 +11,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/named.h>
 
 namespace nn {
 
@@ -105,6 +106,44 @@ CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});  // 
 CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0,
                                         Options o = {});                  // bound scale sqrt(6 / (fan_in + fan_out))
 CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(6 / fan_in)
+
+// The same with the scale by name: HeNormal({.scale = 2.0}).
+struct ScaleOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<double> scale = {};
+  std::optional<autograd::Dtype> dtype = {};
+  autograd::Generator* rng = nullptr;
+};
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Identity(const O& o) {
+  return Identity(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Normal(const O& o) {
+  return Normal(o.scale.value_or(0.05), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer LeCunNormal(const O& o) {
+  return LeCunNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer GlorotNormal(const O& o) {
+  return GlorotNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer HeNormal(const O& o) {
+  return HeNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Orthogonal(const O& o) {
+  return Orthogonal(o.scale.value_or(1.1), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Uniform(const O& o) {
+  return Uniform(o.scale.value_or(0.05), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer LeCunUniform(const O& o) {
+  return LeCunUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer GlorotUniform(const O& o) {
+  return GlorotUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer HeUniform(const O& o) {
+  return HeUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
 
 // Filters of linear interpolation along all spatial axes, for layers that resize: W (out, in, k1, ..., kn). Where out
 // and in channel agree, W is the product of triangles, else 0; where axis 1 has length 1, as with groups, it is that

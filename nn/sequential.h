@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,6 +84,9 @@ class CATENA_EXPORT Sequential : public Link {
   void remove(std::int64_t index);
   Element pop(std::int64_t index = -1);  // removes an element and returns it
   void clear() noexcept { elements_.clear(); }
+  // The number of links of a class, and their removal, by the name of the class without namespaces: "Linear".
+  std::int64_t count_by_layer_type(std::string_view type) const;
+  void remove_by_layer_type(std::string_view type);
 
   std::size_t size() const noexcept { return elements_.size(); }
   // The element of an index: it can be called, and is a Link& where it is one.
@@ -116,7 +120,7 @@ class CATENA_EXPORT Sequential : public Link {
 CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyModeName mode = CopyMode::init);
 template <class L>
 Sequential repeat(const L& link, int n, CopyModeName mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
-                                                                                 !std::is_same_v<L, Sequential>) {
+                                                                                     !std::is_same_v<L, Sequential>) {
   return Sequential(link).repeat(n, mode);
 }
 
