@@ -33,6 +33,18 @@ class BiasValue {
 };
 }  // namespace internal
 
+namespace internal {
+// The type of the argument of an object with one call operator.
+template <class F, class A> A argument_of(void (F::*)(A) const);
+template <class F, class A> A argument_of(void (F::*)(A));
+template <class F> using ArgumentOf = std::remove_cvref_t<decltype(argument_of(&F::operator()))>;
+// A function of an array, which it fills: [](nd::Array& a) { a.fill(1); }
+template <class F>
+concept FillsArray = std::is_class_v<F> && requires {
+  typename ArgumentOf<F>;
+} &&(autograd::ForeignArray<ArgumentOf<F>> || std::is_same_v<ArgumentOf<F>, autograd::Array>);
+}  // namespace internal
+
 class CATENA_EXPORT Initializer {
  public:
   using Fill = catena::Function<void(const autograd::Array&)>;
@@ -43,6 +55,13 @@ class CATENA_EXPORT Initializer {
   Initializer(const autograd::Array& values);  // broadcast to the parameter; array() is `values`
   template <autograd::ForeignArray T> Initializer(const T& values) : Initializer(autograd::Array(values)) {}
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
+
+  template <class F>
+  Initializer(F f) requires(!std::is_base_of_v<Initializer, F> && internal::FillsArray<F>)
+      : Initializer(Fill([f = std::move(f)](const autograd::Array& a) mutable {
+          internal::ArgumentOf<F> target(a);  // refers to the same elements
+          f(target);
+        })) {}
 
   explicit operator bool() const noexcept { return bool(fill_); }
   // Fills the array. AssertionError if the initializer has a dtype and the array another one.

@@ -229,6 +229,11 @@ std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
 }
 
 // Fisher-Yates from the end; draws are uniform by the rejection of masked 32-bit numbers, as NumPy's random_interval.
+double internal::number_of(const Array& component) {
+  check<ValueError>(component.size() == 1, "Example", "a component of shape ", component.shape(), " is no number");
+  return autograd::to_vector<double>(autograd::astype(component, autograd::Dtype::float64))[0];
+}
+
 DeviceId::DeviceId(const char* name)
     : optional(catena::device_from_name("device", name, autograd::default_backend().default_device())) {}
 

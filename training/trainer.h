@@ -52,6 +52,11 @@ class CATENA_EXPORT Trainer {
   }
   //   trainer.extend([](training::Trainer& t) { ... }, {.name = "mine", .finalizer = [&] { file.close(); }});
   void extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options = {});
+  // A function that does not need the trainer.
+  template <std::invocable F>
+  requires(!std::is_base_of_v<Extension, F>) void extend(F extension, const ExtendOptions& options = {}) {
+    extend(catena::Function<void(Trainer&)>([f = std::move(extension)](Trainer&) mutable { f(); }), options);
+  }
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
   Extension& get_extension(const std::string& name);  // the ValueError lists the names
   // The same as an object of its class: get_extension<LogReport>("LogReport").log(). TypeError for another class.

@@ -25,8 +25,8 @@ using autograd::Variable;
 // ---- maxima -------------------------------------------------------------------------------------
 struct MaxPoolingOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Pair> stride = {};  // default: ksize
-  Pair pad = 0;                     // padded with -infinity
+  OptionalPair stride = {};  // default: ksize
+  Pair pad = 0;              // padded with -infinity
   bool cover_all = true;
   std::optional<bool> use_cudnn = {};
 };
@@ -91,7 +91,7 @@ CATENA_EXPORT MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& 
 // ---- averages -----------------------------------------------------------------------------------
 struct AveragePoolingOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Pair> stride = {};  // default: ksize
+  OptionalPair stride = {};  // default: ksize
   Pair pad = 0;
   std::optional<double> pad_value = 0.0;  // zeros that count in the divisor kh kw; {}: the padding does not count
   std::optional<bool> use_cudnn = {};
@@ -168,7 +168,7 @@ struct UnpoolingOptions {
   Lengths pad = 0;
   // The spatial lengths of the result; pooling them must give the lengths of x (else InvalidType). Default: s (n - 1) +
   // k - 2 p; with cover_all, the smallest length.
-  std::optional<Lengths> outsize = {};
+  OptionalLengths outsize = {};
   bool cover_all = true;
 };
 // Writes every element of x to its whole window; elements of overlapping windows are added.

@@ -46,6 +46,7 @@ template <class O> auto with_default(Variable (*f)(const Variable&, const Variab
 class ClassifierFunction : public catena::Function<Variable(const Variable& y, const Variable& t)> {
  public:
   ClassifierFunction() noexcept = default;
+  ClassifierFunction(std::nullopt_t) noexcept {}  // Chainer's None: an accfun that is not called
   template <class F>
   requires(!std::is_base_of_v<ClassifierFunction, std::decay_t<F>> && std::is_constructible_v<Function, F>)
       ClassifierFunction(F&& f)
@@ -174,7 +175,7 @@ template <class Predictor> class Classifier : public Chain {
     y = predictor.call(inputs);
     loss = options.lossfun(y, t);
     report("loss", loss, this);
-    if (options.compute_accuracy) {
+    if (options.compute_accuracy && options.accfun) {
       accuracy = options.accfun(y, t);
       report("accuracy", accuracy, this);
     }
@@ -189,6 +190,7 @@ template <class Predictor> class Classifier : public Chain {
   Variable y;
   ClassifierResult loss, accuracy;  // results of the last call
   bool& compute_accuracy = options.compute_accuracy;
+  ClassifierFunction &lossfun = options.lossfun, &accfun = options.accfun;
 
  private:
   Classifier(catena::Shared<Predictor> held, Options options_, int)

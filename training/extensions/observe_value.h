@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <catena/kernels/base/function.h>
@@ -26,6 +27,14 @@ class CATENA_EXPORT ObserveValue : public Extension {
 // trainer.extend(observe_value("scale", [](Trainer& t) { return ...; }))
 inline ObserveValue observe_value(std::string observation_key, catena::Function<nn::Observed(Trainer&)> target_func) {
   return {std::move(observation_key), std::move(target_func)};
+}
+// A function that returns a hyperparameter or an integer: observe_value("lr", [&](Trainer&) { return optimizer.lr; }).
+template <class F>
+requires(!std::is_convertible_v<std::invoke_result_t<F&, Trainer&>, nn::Observed> &&
+         std::is_convertible_v<std::invoke_result_t<F&, Trainer&>, double>) ObserveValue
+    observe_value(std::string observation_key, F target_func) {
+  return {std::move(observation_key),
+          [f = std::move(target_func)](Trainer& trainer) mutable { return nn::Observed(double(f(trainer))); }};
 }
 
 // Observes the learning rate of an optimizer: get_hyper("lr"), for Adam the bias-corrected rate of its last update. If
