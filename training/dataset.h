@@ -117,12 +117,14 @@ struct CATENA_EXPORT Example {
   template <class... T>
   operator std::tuple<T...>() const requires(sizeof...(T) > 1 && (... && internal::TupleComponent<T>)) {
     check_number(sizeof...(T));
-    std::size_t i = 0;
-    return std::tuple<T...>{as<T>(values[i++])...};
+    return as_tuple<T...>(std::index_sequence_for<T...>());
   }
   bool is_map() const noexcept { return !names.empty(); }
 
  private:
+  template <class... T, std::size_t... I> std::tuple<T...> as_tuple(std::index_sequence<I...>) const {
+    return std::tuple<T...>(as<T>(values[I])...);
+  }
   template <class T> static T as(const Array& a) {
     if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(internal::number_of(a));
     else return T(a);

@@ -113,12 +113,12 @@ template <class Predictor> class Classifier : public Chain {
   }
   // The functions by position, as in Chainer: Classifier(MLP(10), mean_squared_error).
   template <class Loss = ClassifierFunction>
-  requires(std::is_convertible_v<Loss, ClassifierFunction>) Classifier(Predictor&& owned, Loss lossfun)
-      : Classifier(std::move(owned), Options{.lossfun = std::move(lossfun)}) {}
+  requires(std::is_convertible_v<Loss, ClassifierFunction>) Classifier(Predictor&& owned, Loss of_loss)
+      : Classifier(std::move(owned), Options{.lossfun = std::move(of_loss)}) {}
   template <class Loss = ClassifierFunction, class Accuracy = ClassifierFunction>
   requires(std::is_convertible_v<Loss, ClassifierFunction>&& std::is_convertible_v<Accuracy, ClassifierFunction>)
-      Classifier(Predictor&& owned, Loss lossfun, Accuracy accfun)
-      : Classifier(std::move(owned), Options{.lossfun = std::move(lossfun), .accfun = std::move(accfun)}) {}
+      Classifier(Predictor&& owned, Loss of_loss, Accuracy of_accuracy)
+      : Classifier(std::move(owned), Options{.lossfun = std::move(of_loss), .accfun = std::move(of_accuracy)}) {}
   // Deleted, because a copy would be trained instead of the passed object: write nn::copy(predictor) or
   // std::ref(predictor).
   explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;

@@ -4,6 +4,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/nn/distributions/distributions.h>
+#include <catena/nn/links/classifier.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -48,6 +49,77 @@ BOOST_AUTO_TEST_CASE(arrays) {
   const Variables ragged{Variable(floats({1}, {1})), Variable(floats({2, 3}, {2}))};
   BOOST_TEST(of(nn::pad_sequence(ragged, {.length = 3, .padding = -1})) == (Doubles{1, -1, -1, 2, 3, -1}), each);
   BOOST_TEST(of(nn::pad_sequence(ragged, {.padding = 7})) == (Doubles{1, 7, 2, 3}), each);
+}
+
+BOOST_AUTO_TEST_CASE(axes) {
+  const Variable x(floats({0, 1, 2, 3}, {2, 2}));
+  BOOST_TEST((autograd::expand_dims(x, {.axis = 1}).shape() == Shape({2, 1, 2})));
+  BOOST_TEST((autograd::expand_dims(x, {.dim = -1}).shape() == Shape({2, 2, 1})));
+  BOOST_TEST(of(autograd::repeat(x, 2, {.axis = 0})) == (Doubles{0, 1, 0, 1, 2, 3, 2, 3}), each);
+  BOOST_TEST((autograd::cast(x, "float64").dtype() == Dtype::float64));
+  BOOST_CHECK_THROW(autograd::cast(x, "number"), catena::TypeError);
+  // eps is the least divisor in this form: |(0, 1)| = 1, |(2, 3)| = sqrt(13).
+  const double n = std::sqrt(13.0);
+  BOOST_TEST(of(nn::normalize(x, {.eps = 1e-5, .axis = 1})) == (Doubles{0, 1, 2 / n, 3 / n}),
+             boost::test_tools::tolerance(1e-6) << each);
+}
+
+BOOST_AUTO_TEST_CASE(pairs_as_options) {
+  const Variable x = random({2, 3, 8, 6});
+  BOOST_TEST(of(nn::max_pooling_2d(x, {2, 3}, {.stride = {2, 3}})) == of(nn::max_pooling_2d(x, {2, 3})), each);
+  BOOST_TEST(of(nn::average_pooling_2d(x, 2, {.stride = {2, 1}})) == of(nn::average_pooling_2d(x, 2, nn::Pair(2, 1))),
+             each);
+  BOOST_TEST((nn::unpooling_2d(x, 2, {.outsize = {15, 12}}).shape() == Shape({2, 3, 15, 12})));
+  const Variable W = random({3, 4, 3, 3});
+  const Variable y = nn::deconvolution_2d(x, W, {.stride = 2, .outsize = {17, 13}});
+  BOOST_TEST((y.shape() == Shape({2, 4, 17, 13})));
+  BOOST_TEST(of(y) == of(nn::deconvolution_2d(x, W, Variable(), 2, 0, nn::Pair(17, 13))), each);
+}
+
+BOOST_AUTO_TEST_CASE(lists_of_arrays) {
+  const std::vector<Array> arrays{floats({1, 2}, {2}), floats({3, 4}, {2})};
+  BOOST_TEST(of(autograd::concat(arrays, 0)) == (Doubles{1, 2, 3, 4}), each);
+  BOOST_TEST(of(nn::pad_sequence(arrays, 3)) == (Doubles{1, 2, 0, 3, 4, 0}), each);
+  const Variables list = std::vector<Variable>{Variable(arrays[0])};
+  BOOST_TEST(list.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_fill) {
+  const auto ones = [](const Array& a) { autograd::assign(a, autograd::ones(a.shape(), a.dtype())); };
+  const nn::Linear by_lambda(3, 2, {.initialW = ones});
+  BOOST_TEST(values(by_lambda.W.data()) == Doubles(6, 1.0), each);
+  struct Twos {
+    void operator()(Array a) const { autograd::assign(a, autograd::full(a.shape(), 2, a.dtype())); }
+  };
+  const nn::Linear by_class(3, 2, {.initialW = Twos(), .initial_bias = Twos()});
+  BOOST_TEST(values(by_class.W.data()) == Doubles(6, 2.0), each);
+  BOOST_TEST(values(by_class.b->data()) == Doubles(2, 2.0), each);
+  const nn::Linear by_object(3, 2, {.initialW = nn::initializers::One()});
+  BOOST_TEST(values(by_object.W.data()) == Doubles(6, 1.0), each);
+}
+
+BOOST_AUTO_TEST_CASE(nodes_of_trees) {
+  const Variable c1 = random({2, 4}), c2 = random({2, 4}), h1 = random({2, 4}), h2 = random({2, 4}), x = random({2, 3});
+  nn::ChildSumTreeLSTM node(3, 4);
+  nn::NaryTreeLSTM binary(3, 4, {.n_ary = 2});
+  BOOST_TEST(of(node(c1, c2, h1, h2, x).h) == of(node({c1, c2}, {h1, h2}, x).h), each);
+  BOOST_TEST(of(node(c1, h1, x).c) == of(node({c1}, {h1}, x).c), each);
+  BOOST_TEST(of(binary(c1, c2, h1, h2, x).h) == of(binary({c1, c2}, {h1, h2}, x).h), each);
+  BOOST_CHECK_THROW(binary(c1, h1, x), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(functions_of_a_classifier) {
+  const Variable x(floats({1, 2}, {1, 2})), t(ints({1}));
+  nn::Classifier model(nn::Linear(2, 2), {.lossfun = nn::softmax_cross_entropy, .accfun = std::nullopt});
+  const double cross = model(x, t).item<double>();
+  BOOST_TEST(!model.accuracy);
+  model.lossfun = [](const Variable& y, const Variable& labels) { return 2 * nn::softmax_cross_entropy(y, labels); };
+  model.accfun = nn::accuracy;
+  BOOST_TEST(model(x, t).item<double>() == 2 * cross, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(bool(model.accuracy));
+  const auto copied = model;
+  BOOST_TEST(bool(copied.lossfun));
+  BOOST_TEST(&copied.lossfun == &copied.options.lossfun);
 }
 
 BOOST_AUTO_TEST_CASE(regions) {

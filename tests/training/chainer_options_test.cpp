@@ -1,6 +1,7 @@
 // Options and forms of Chainer's trainers, triggers, extensions, updaters, evaluators and serializers.
 #include <filesystem>
 #include <map>
+#include <tuple>
 
 #include <catena/nn/links/classifier.h>
 #include <catena/nn/serializers/npz.h>
@@ -160,6 +161,62 @@ BOOST_AUTO_TEST_CASE(graphs_and_rates_by_option) {
   BOOST_TEST(std::filesystem::exists(m.folder.path / "graph.dot"));
   BOOST_TEST(trainer.observation().at("rate").value() == 0.1);
   BOOST_TEST(trainer.observation().at("other").value() == 0.1);
+}
+
+BOOST_AUTO_TEST_CASE(extensions_without_arguments) {
+  Run run;
+  int calls = 0;
+  run.trainer.extend([&] { ++calls; }, {.trigger = {2, "iteration"}});
+  run.trainer.extend([&] { ++calls; });
+  run.trainer.extend(extensions::ProgressBar({.training_length = {3, "epoch"}, .update_interval = 100}));
+  run.trainer.extend(extensions::dump_graph("value", "graph.dot"), {.trigger = std::nullopt});
+  run.trainer.run();
+  BOOST_TEST(calls == 9);
+}
+
+BOOST_AUTO_TEST_CASE(observed_hyperparameters) {
+  Model m;
+  training::Trainer trainer(training::StandardUpdater(m.iterator, m.sgd), {1, "epoch"}, m.folder.path.string());
+  const training::ExtendOptions each{.trigger = {1, "iteration"}};
+  trainer.extend(extensions::observe_value("rate", [&](training::Trainer&) { return m.sgd.lr; }), each);
+  trainer.extend(extensions::observe_value("count", [](training::Trainer& t) { return t.updater().iteration(); }),
+                 each);
+  trainer.extend(extensions::observe_value("half", [](training::Trainer&) { return 0.5; }), each);
+  trainer.run();
+  BOOST_TEST(trainer.observation().at("rate").value() == 0.1);
+  BOOST_TEST(trainer.observation().at("count").value() == 2);
+  BOOST_TEST(trainer.observation().at("half").value() == 0.5);
+}
+
+BOOST_AUTO_TEST_CASE(examples_as_tuples) {
+  const training::TupleDataset data(floats({1, 2, 3}, {3}), ints({10, 20, 30}));
+  const training::TransformDataset numbers(
+      data, [](std::tuple<Array, int> in) { return std::tuple(std::get<0>(in) * 2, std::get<1>(in) + 1); });
+  BOOST_TEST(values(numbers[1][0]).at(0) == 4);
+  BOOST_TEST(values(numbers[1][1]).at(0) == 21);
+  const training::TransformDataset arrays(data, [](const std::tuple<Array, Array>& in) {
+    const auto& [x, t] = in;
+    return std::tuple(t, x);
+  });
+  BOOST_TEST(values(arrays[2][0]).at(0) == 30);
+  const training::TransformDataset wrong(data,
+                                         [](const std::tuple<Array, Array, Array>& in) { return std::get<0>(in); });
+  BOOST_CHECK_THROW(wrong[0], catena::ValueError);
+  const training::TupleDataset rows(floats({1, 2, 3, 4}, {2, 2}), ints({1, 2}));
+  const training::TransformDataset no_number(rows, [](const std::tuple<double, int>& in) { return std::get<0>(in); });
+  BOOST_CHECK_THROW(no_number[0], catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(batches_with_options) {
+  const std::vector<Array> ragged{floats({1}, {1}), floats({2, 3}, {2})};
+  BOOST_TEST(
+      values(training::convert::concat_examples(ragged, {.padding = -1})[0]) == (std::vector<double>{1, -1, 2, 3}),
+      boost::test_tools::per_element());
+  Model m;
+  training::SerialIterator once(m.data, 4, {.repeat = false, .shuffle = false});
+  const auto [x, t] = training::concat_examples(once.next(), {.device = -1});
+  BOOST_TEST(values(t) == (std::vector<double>{0, 2, 4, 6}), boost::test_tools::per_element());
+  BOOST_CHECK_THROW(training::concat_examples(once.next(), {.device = -1}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(updaters_by_position) {

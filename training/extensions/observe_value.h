@@ -30,11 +30,13 @@ inline ObserveValue observe_value(std::string observation_key, catena::Function<
 }
 // A function that returns a hyperparameter or an integer: observe_value("lr", [&](Trainer&) { return optimizer.lr; }).
 template <class F>
-requires(!std::is_convertible_v<std::invoke_result_t<F&, Trainer&>, nn::Observed> &&
-         std::is_convertible_v<std::invoke_result_t<F&, Trainer&>, double>) ObserveValue
-    observe_value(std::string observation_key, F target_func) {
-  return {std::move(observation_key),
-          [f = std::move(target_func)](Trainer& trainer) mutable { return nn::Observed(double(f(trainer))); }};
+requires((std::is_integral_v<std::invoke_result_t<F&, Trainer&>> ||
+          !std::is_convertible_v<std::invoke_result_t<F&, Trainer&>,
+                                 nn::Observed>)&&std::is_convertible_v<std::invoke_result_t<F&, Trainer&>, double>)
+    ObserveValue observe_value(std::string observation_key, F target_func) {
+  return {std::move(observation_key), [f = std::move(target_func)](Trainer& trainer) mutable {
+            return nn::Observed(static_cast<double>(f(trainer)));
+          }};
 }
 
 // Observes the learning rate of an optimizer: get_hyper("lr"), for Adam the bias-corrected rate of its last update. If
