@@ -31,8 +31,14 @@ CATENA_EXPORT Variable celu(const Variable& x, double alpha);
 struct LeakyReLUOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   double negative_slope = 0.01;
-  double slope = negative_slope;  // Chainer's name
-  bool inplace = false;           // no effect, as in InplaceOption
+  bool inplace = false;  // no effect, as in InplaceOption
+};
+// Options of leaky_relu, which has Chainer's name of the slope besides.
+struct SlopeOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double negative_slope = 0.01;
+  double slope = negative_slope;
+  bool inplace = false;
 };
 struct ClippedReLUOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
@@ -63,8 +69,8 @@ inline constexpr FunctionWithNumber<internal::clipped_relu, ClippedReLUOptions, 
     .default_number = 20};
 // leaky_relu(x, slope): x where x >= 0, else slope x. The slope is 0.2 by default, as in Chainer, and in options 0.01,
 // as in PyTorch: leaky_relu(x, {.negative_slope = 0.1}), or {.slope = 0.1}.
-inline constexpr FunctionWithNumber<internal::leaky_relu, LeakyReLUOptions, &LeakyReLUOptions::slope>
-    leaky_relu{.default_number = 0.2};
+inline constexpr FunctionWithNumber<internal::leaky_relu, SlopeOptions, &SlopeOptions::slope> leaky_relu{
+    .default_number = 0.2};
 // elu(x, alpha): x where x >= 0, else alpha (exp(x) - 1)
 inline constexpr FunctionWithNumber<internal::elu, ELUOptions, &ELUOptions::alpha> elu{.default_number = 1};
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)

@@ -37,6 +37,11 @@ struct ConvolutionOptions {
 // larger than the padded image; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
+// Without a bias: convolution_2d(x, W, {.stride = 2}).
+template <std::same_as<ConvolutionOptions> O = ConvolutionOptions>
+Variable convolution_2d(const Variable& x, const Variable& W, const O& options) {
+  return convolution_2d(x, W, Variable(), options);
+}
 // convolution_2d(x, W, b, 2, 1), convolution_2d(x, W, b, 2, 1, {.groups = 2})
 inline Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0,
                                const ConvolutionOptions& more = {}) {

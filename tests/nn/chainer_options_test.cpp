@@ -56,6 +56,9 @@ BOOST_AUTO_TEST_CASE(axes) {
   BOOST_TEST((autograd::expand_dims(x, {.axis = 1}).shape() == Shape({2, 1, 2})));
   BOOST_TEST((autograd::expand_dims(x, {.dim = -1}).shape() == Shape({2, 2, 1})));
   BOOST_TEST(of(autograd::repeat(x, 2, {.axis = 0})) == (Doubles{0, 1, 0, 1, 2, 3, 2, 3}), each);
+  BOOST_TEST(of(autograd::average(x, {.axis = 0})) == (Doubles{1, 2}), each);
+  const Variable weights(floats({1, 3}, {2}));
+  BOOST_TEST(of(autograd::average(x, {.axis = 0, .weights = weights, .keepdims = true})) == (Doubles{1.5, 2.5}), each);
   BOOST_TEST((autograd::cast(x, "float64").dtype() == Dtype::float64));
   BOOST_CHECK_THROW(autograd::cast(x, "number"), catena::TypeError);
   // eps is the least divisor in this form: |(0, 1)| = 1, |(2, 3)| = sqrt(13).
@@ -70,6 +73,10 @@ BOOST_AUTO_TEST_CASE(pairs_as_options) {
   BOOST_TEST(of(nn::average_pooling_2d(x, 2, {.stride = {2, 1}})) == of(nn::average_pooling_2d(x, 2, nn::Pair(2, 1))),
              each);
   BOOST_TEST((nn::unpooling_2d(x, 2, {.outsize = {15, 12}}).shape() == Shape({2, 3, 15, 12})));
+  const Variable filters = random({4, 3, 3, 3});
+  BOOST_TEST(of(nn::convolution_2d(x, filters, {.stride = 2, .pad = 1})) ==
+                 of(nn::convolution_2d(x, filters, Variable(), 2, 1)),
+             each);
   const Variable W = random({3, 4, 3, 3});
   const Variable y = nn::deconvolution_2d(x, W, {.stride = 2, .outsize = {17, 13}});
   BOOST_TEST((y.shape() == Shape({2, 4, 17, 13})));
