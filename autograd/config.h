@@ -158,7 +158,7 @@ struct ConfigObject {
   ConfigEntry<bool> cudnn_deterministic{&ConfigOptions::cudnn_deterministic, &Config::cudnn_deterministic};
   ConfigEntry<UseCudnn> use_cudnn{&ConfigOptions::use_cudnn, &Config::use_cudnn};
   ConfigEntry<std::int64_t, std::optional<std::int64_t>> max_workspace_size{&ConfigOptions::max_workspace_size,
-                                                                           &Config::max_workspace_size};
+                                                                            &Config::max_workspace_size};
   ConfigEntry<DefaultDtype> dtype{&ConfigOptions::dtype, &Config::dtype};
   ConfigEntry<bool> keep_graph_on_report{&ConfigOptions::keep_graph_on_report, &Config::keep_graph_on_report};
   Config operator()() const noexcept { return config_now(); }

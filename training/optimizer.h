@@ -176,7 +176,7 @@ class CATENA_EXPORT Optimizer {
   }
   void set_loss_scale(double scale) { loss_scaling(1000, scale); }  // a constant scale
   double loss_scale() const;                                        // 1 without loss scaling; reads the device
-  std::int64_t skipped_updates() const;  // since loss_scaling()
+  std::int64_t skipped_updates() const;                             // since loss_scaling()
 
   // ---- float32 copies of 16-bit parameters ----
   // From now on, parameters of float16 and bfloat16 have a copy in float32, in which the update is computed and small

@@ -218,8 +218,9 @@ inline ResolvedTrigger get_trigger(const TriggerSpec& trigger) { return Resolved
 // The names of Chainer's module: training::triggers::MaxValueTrigger is training::MaxValueTrigger.
 namespace training::triggers {
 
-using training::get_trigger, training::AllTrigger, training::AnyTrigger, training::BestValueTrigger, training::EarlyStoppingTrigger,
-    training::IntervalTrigger, training::ManualScheduleTrigger, training::MaxValueTrigger, training::MinValueTrigger,
-    training::NotTrigger, training::OnceTrigger, training::TimeTrigger;
+using training::get_trigger, training::AllTrigger, training::AnyTrigger, training::BestValueTrigger,
+    training::EarlyStoppingTrigger, training::IntervalTrigger, training::ManualScheduleTrigger,
+    training::MaxValueTrigger, training::MinValueTrigger, training::NotTrigger, training::OnceTrigger,
+    training::TimeTrigger;
 
 }  // namespace training::triggers

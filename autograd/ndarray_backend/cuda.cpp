@@ -23,9 +23,7 @@ namespace autograd {
 
 void NamedDevice::use() const { ndarray_backend().exchange_default_device(*this); }
 nd::Array NamedDevice::send(const nd::Array& a) const { return to_device(Array(a), *this); }
-std::string NamedDevice::name() const {
-  return kind == Kind::cpu ? "@numpy" : catena::concat("@cupy:", int(id));
-}
+std::string NamedDevice::name() const { return kind == Kind::cpu ? "@numpy" : catena::concat("@cupy:", int(id)); }
 NamedDevice get_device(std::string_view name) {
   return NamedDevice(catena::device_from_name("get_device", name, ndarray_backend().default_device()));
 }

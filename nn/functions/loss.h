@@ -54,7 +54,7 @@ struct SoftmaxCrossEntropyOptions {
   int ignore_label = -1;
   std::string reduce = "mean";
   bool enable_double_backprop = true;  // no effect: the loss can always be differentiated twice
-  double label_smoothing = 0;  // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
+  double label_smoothing = 0;          // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
   // Divide by the sum of the labels' class weights instead of their number, as PyTorch does.
   bool normalize_by_weight = false;
   std::optional<bool> use_cudnn = {};  // see CudnnOptions

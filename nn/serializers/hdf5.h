@@ -148,8 +148,8 @@ struct SaveHdf5 {
   }
 };
 }  // namespace internal
-// save_hdf5(filename, object) writes `filename` atomically, as save_npz does: the file is made in memory, compressed. An
-// object, as save_npz.
+// save_hdf5(filename, object) writes `filename` atomically, as save_npz does: the file is made in memory, compressed.
+// An object, as save_npz.
 inline constexpr internal::SaveHdf5 save_hdf5;
 // Options and errors of load_npz.
 template <class T> LoadReport load_hdf5(const std::string& filename, T& object, const LoadOptions& options = {}) try {

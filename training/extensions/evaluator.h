@@ -35,7 +35,7 @@ struct EvaluatorOptions {
   Converter converter = default_converter;
   DeviceId device = {};                               // the device to which batches are moved
   catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
-  EvaluationFunction eval_func = {};                        // default: the call of the target
+  EvaluationFunction eval_func = {};                  // default: the call of the target
   // false: the mean of the means of batches, as in Chainer, so that a short last batch has the same weight as the
   // others. true: batches are weighted by their number of examples, which gives the mean over the examples.
   bool weighted = false;
