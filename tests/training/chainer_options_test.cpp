@@ -207,6 +207,24 @@ BOOST_AUTO_TEST_CASE(examples_as_tuples) {
   BOOST_CHECK_THROW(no_number[0], catena::ValueError);
 }
 
+BOOST_AUTO_TEST_CASE(filters_of_lines) {
+  const TemporaryFolder folder(unique());
+  write_file(folder / "a", "one\n\nthree\n");
+  write_file(folder / "b", "1\n2\n3\n");
+  const training::datasets::TextDataset one(folder / "a",
+                                            {.filter_func = [](const std::string& line) { return !line.empty(); }});
+  BOOST_TEST(one.size() == 2);
+  BOOST_TEST(one.lines(1).at(0) == "three");
+  const training::datasets::TextDataset two(
+      {folder / "a", folder / "b"},
+      {.filter_func = [](const std::string& a, const std::string& b) { return a.empty() && b == "2"; }});
+  BOOST_TEST(two.size() == 1);
+  const training::datasets::TextDataset list(
+      {folder / "a", folder / "b"},
+      {.filter_func = [](const std::vector<std::string>& lines) { return lines[1] != "2"; }});
+  BOOST_TEST(list.size() == 2);
+}
+
 BOOST_AUTO_TEST_CASE(batches_with_options) {
   const std::vector<Array> ragged{floats({1}, {1}), floats({2, 3}, {2})};
   BOOST_TEST(
