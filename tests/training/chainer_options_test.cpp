@@ -7,6 +7,8 @@
 #include <catena/nn/serializers/npz.h>
 #include <catena/tests/support/fake_updater.h>
 #include <catena/tests/support/training_fixtures.h>
+#include <catena/training/communicators/communicator.h>
+#include <catena/training/communicators/thread_transport.h>
 #include <catena/training/training.h>
 
 using namespace test;
@@ -205,6 +207,33 @@ BOOST_AUTO_TEST_CASE(examples_as_tuples) {
   const training::TupleDataset rows(floats({1, 2, 3, 4}, {2, 2}), ints({1, 2}));
   const training::TransformDataset no_number(rows, [](const std::tuple<double, int>& in) { return std::get<0>(in); });
   BOOST_CHECK_THROW(no_number[0], catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(members_of_a_shared_communicator) {
+  training::communicators::run_thread_ranks(2, [](catena::Shared<training::communicators::Transport> transport) {
+    const training::CommunicatorPtr comm(catena::Shared<training::Communicator>::make("naive", std::move(transport)));
+    const auto check = [](bool holds) { catena::check<catena::AssertionError>(holds, "rank", "a member is wrong"); };
+    check(comm.rank() == comm->rank() && comm.size() == 2 && comm.inter_rank() == comm->inter_rank());
+    check(comm.intra_rank() == comm->intra_rank() && comm.intra_size() == comm->intra_size() &&
+          comm.inter_size() == comm->inter_size());
+    const Array one = autograd::full({1}, double(comm.rank() + 1));
+    check(values(comm.allreduce(one)).at(0) == 3 && values(comm.bcast(one, 1)).at(0) == 2);
+    check(values(comm.allgather(one).at(1)).at(0) == 2);
+    check(comm.gather(one).size() == (comm.rank() == 0 ? 2u : 0u));
+    check(comm.bcast_obj("text" + std::to_string(comm.rank())) == "text0");
+    check(comm.allreduce_obj({{"a", 1.0 + comm.rank()}}).at("a") == 3);
+    if (comm.rank() == 0) comm.send(one, 1);
+    else check(values(comm.recv(0)).at(0) == 1);
+    nn::Linear model(1, 1, {.initialW = double(comm.rank() + 5)});
+    comm.bcast_data(model);
+    check(values(model.W.data()).at(0) == 5);
+    model.W.set_grad(floats({float(comm.rank())}, {1, 1}));
+    model.b->set_grad(floats({0}, {1}));
+    comm.multi_node_mean_grad(model);
+    check(values(model.W.grad()).at(0) == 0.5);
+    comm.barrier();
+    check(comm.split(comm.rank(), 0).size() == 1);
+  });
 }
 
 BOOST_AUTO_TEST_CASE(filters_of_lines) {
