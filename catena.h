@@ -56,6 +56,7 @@
 #include <catena/kernels/base/version.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/nn/nn.h>
+#include <catena/training/multi_node.h>
 #include <catena/training/training.h>
 
 // Names that PyTorch has in torch and below it.

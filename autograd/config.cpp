@@ -89,14 +89,20 @@ DefaultDtype::DefaultDtype(catena::Dtype dtype) : dtype_(dtype) {
 DefaultDtype::DefaultDtype(std::string_view text)
     : DefaultDtype(text == "mixed16" ? mixed16 : DefaultDtype(catena::dtype_from_name(text))) {}
 
-using_config::using_config(const ConfigOptions& changes, int)
-    : choice_(changes.train), trains_(internal::modes().train.now) {
-  check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, "using_config", "max_workspace_size is ",
+namespace {
+// Sets the entries that `changes` has; returns these entries, except for type_check, with their previous values.
+ConfigOptions change(const ConfigOptions& changes, const char* op) {
+  check<catena::ValueError>(changes.max_workspace_size.value_or(0) >= 0, op, "max_workspace_size is ",
                             changes.max_workspace_size.value_or(0), " bytes; it must not be negative");
-  previous_ = exchange(changes);
-  internal::TypeChecks& checks = internal::modes().type_checks;
-  type_checks_ = checks;
-  if (changes.type_check) checks = *changes.type_check ? internal::TypeChecks::on : internal::TypeChecks::off;
+  if (changes.type_check)
+    internal::modes().type_checks = *changes.type_check ? internal::TypeChecks::on : internal::TypeChecks::off;
+  return exchange(changes);
+}
+}  // namespace
+
+using_config::using_config(const ConfigOptions& changes, int)
+    : choice_(changes.train), trains_(internal::modes().train.now), type_checks_(internal::modes().type_checks) {
+  previous_ = change(changes, "using_config");
 }
 
 using_config::~using_config() {
@@ -105,7 +111,7 @@ using_config::~using_config() {
   internal::modes().type_checks = type_checks_;
 }
 
-Config config() noexcept {
+Config internal::config_now() noexcept {
   const Modes& modes = internal::modes();
   const CudnnModes& cudnn = internal::cudnn_modes();
   Config c{modes.train.now,
@@ -127,6 +133,11 @@ catena::Dtype get_dtype(std::optional<catena::Dtype> dtype, catena::Dtype map_mi
 }
 
 namespace internal {
+
+void set_config(const ConfigOptions& changes) {
+  change(changes, "config");
+  if (changes.train) modes().train_is_chosen = true;
+}
 
 void set_dtype(const DefaultDtype& dtype) noexcept { own_entries().dtype = dtype; }
 

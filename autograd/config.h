@@ -2,7 +2,8 @@
 //
 //   const auto scope = using_config({.cudnn_deterministic = true, .max_workspace_size = 64 << 20});
 //   const auto scope = using_config("use_cudnn", "never");          // or: using_config scope("use_cudnn", "never");
-//   if (config().train) ...
+//   if (config.train) ...                                           // or: config().train
+//   config.train = false;                                           // from now on, on this thread
 //
 // A scope changes the entries that it lists and restores them at its end, also after an exception. Arguments of a call
 // (`train`, `use_cudnn`, `deterministic`) take precedence over the configuration. A new thread starts with the
@@ -119,7 +120,7 @@ class CATENA_EXPORT using_config {
 };
 using ConfigScope = using_config;
 
-// The current values on the calling thread.
+// Copies of the current values on the calling thread.
 struct Config {
   bool train, enable_backprop, type_check, debug, cudnn_deterministic;
   UseCudnn use_cudnn;
@@ -127,7 +128,47 @@ struct Config {
   DefaultDtype dtype;
   bool keep_graph_on_report;
 };
-CATENA_EXPORT Config config() noexcept;
+namespace internal {
+CATENA_EXPORT Config config_now() noexcept;
+CATENA_EXPORT void set_config(const ConfigOptions& changes);
+
+// An entry of the configuration as a variable.
+template <class T, class Read = T> class ConfigEntry {
+ public:
+  constexpr ConfigEntry(std::optional<T> ConfigOptions::*written, Read Config::*read) noexcept
+      : written_(written), read_(read) {}
+  const ConfigEntry& operator=(const T& value) const {
+    ConfigOptions changes;
+    changes.*written_ = value;
+    set_config(changes);
+    return *this;
+  }
+  operator Read() const noexcept { return config_now().*read_; }
+
+ private:
+  std::optional<T> ConfigOptions::*written_;
+  Read Config::*read_;
+};
+
+struct ConfigObject {
+  ConfigEntry<bool> train{&ConfigOptions::train, &Config::train};
+  ConfigEntry<bool> enable_backprop{&ConfigOptions::enable_backprop, &Config::enable_backprop};
+  ConfigEntry<bool> type_check{&ConfigOptions::type_check, &Config::type_check};
+  ConfigEntry<bool> debug{&ConfigOptions::debug, &Config::debug};
+  ConfigEntry<bool> cudnn_deterministic{&ConfigOptions::cudnn_deterministic, &Config::cudnn_deterministic};
+  ConfigEntry<UseCudnn> use_cudnn{&ConfigOptions::use_cudnn, &Config::use_cudnn};
+  ConfigEntry<std::int64_t, std::optional<std::int64_t>> max_workspace_size{&ConfigOptions::max_workspace_size,
+                                                                            &Config::max_workspace_size};
+  ConfigEntry<DefaultDtype> dtype{&ConfigOptions::dtype, &Config::dtype};
+  ConfigEntry<bool> keep_graph_on_report{&ConfigOptions::keep_graph_on_report, &Config::keep_graph_on_report};
+  Config operator()() const noexcept { return config_now(); }
+};
+}  // namespace internal
+
+// The configuration of the calling thread: config() is a copy of all values, config.train one of them. An assignment
+// lasts until the next one, or until the end of a scope that began before it and changes the same entry. ValueError for
+// a negative max_workspace_size.
+inline constexpr internal::ConfigObject config;
 // Returns `dtype` if it is given, else the dtype of the configuration, where mixed16 is `map_mixed16`.
 CATENA_EXPORT catena::Dtype get_dtype(std::optional<catena::Dtype> dtype = {},
                                       catena::Dtype map_mixed16 = catena::Dtype::float16) noexcept;

@@ -118,6 +118,11 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
   catena::rethrow_standard("grad");
 }
 
+Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& o) {
+  return grad(outputs, inputs, o.grad_outputs, o.grad_inputs, o.set_grad, o.retain_grad,
+              o.create_graph || o.enable_double_backprop);
+}
+
 Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,
                const Variables& grad_inputs, bool set_grad, bool retain_grad, bool enable_double_backprop) try {
   catena::check<catena::ValueError>(grad_inputs.empty() || grad_inputs.size() == inputs.size(), "grad",

@@ -120,6 +120,9 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   void set_grad(const Array& grad);
   Variable grad_variable() const;  // the gradient with its graph (after enable_double_backprop)
   void set_grad_variable(const Variable& grad);
+  // Names of later versions of Chainer.
+  Variable grad_var() const { return grad_variable(); }
+  void set_array(const Array& array) { set_data(array); }
 
   FunctionNode* creator() const noexcept;  // null for roots
   int rank() const noexcept;
@@ -519,16 +522,16 @@ struct GradOutputs : Variables {
   GradOutputs(const Variables& list) : Variables(list) {}
   template <std::same_as<Variable> V> GradOutputs(const V& one) : Variables{one} {}
 };
-// The same with PyTorch's options: grad({y}, {x}, {.create_graph = true}).
+// The same with options of PyTorch and Chainer: grad({y}, {x}, {.create_graph = true}). grad_inputs, set_grad and
+// retain_grad are described at the function below.
 struct GradOptions {
-  GradOutputs grad_outputs = {};
+  GradOutputs grad_outputs = {}, grad_inputs = {};
+  bool set_grad = false, retain_grad = false;
   bool retain_graph = true;   // the graph stays, with either value
   bool create_graph = false;  // as enable_double_backprop
   bool enable_double_backprop = create_graph;
 };
-inline Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options) {
-  return grad(outputs, inputs, options.grad_outputs, options.create_graph || options.enable_double_backprop);
-}
+CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options);
 // The same with PyTorch's arguments in their order: grad({y}, {x}, {gy}, true, true). A graph stays with either value
 // of retain_graph, and the gradient of an input on which no output depends is null with either value of allow_unused.
 template <std::same_as<bool> B>

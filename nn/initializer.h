@@ -11,6 +11,7 @@
 
 #include <catena/autograd/array.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/named.h>
 
 namespace nn {
 
@@ -32,6 +33,18 @@ class BiasValue {
 };
 }  // namespace internal
 
+namespace internal {
+// The type of the argument of an object with one call operator.
+template <class F, class A> A argument_of(void (F::*)(A) const);
+template <class F, class A> A argument_of(void (F::*)(A));
+template <class F> using ArgumentOf = std::remove_cvref_t<decltype(argument_of(&F::operator()))>;
+// A function of an array, which it fills: [](nd::Array& a) { a.fill(1); }
+template <class F>
+concept FillsArray = std::is_class_v<F> && requires {
+  typename ArgumentOf<F>;
+} &&(autograd::ForeignArray<ArgumentOf<F>> || std::is_same_v<ArgumentOf<F>, autograd::Array>);
+}  // namespace internal
+
 class CATENA_EXPORT Initializer {
  public:
   using Fill = catena::Function<void(const autograd::Array&)>;
@@ -42,6 +55,13 @@ class CATENA_EXPORT Initializer {
   Initializer(const autograd::Array& values);  // broadcast to the parameter; array() is `values`
   template <autograd::ForeignArray T> Initializer(const T& values) : Initializer(autograd::Array(values)) {}
   Initializer(Fill fill, std::optional<autograd::Dtype> dtype = {}) : fill_(std::move(fill)), dtype_(dtype) {}
+
+  template <class F>
+  Initializer(F f) requires(!std::is_base_of_v<Initializer, F> && internal::FillsArray<F>)
+      : Initializer(Fill([f = std::move(f)](const autograd::Array& a) mutable {
+          internal::ArgumentOf<F> target(a);  // refers to the same elements
+          f(target);
+        })) {}
 
   explicit operator bool() const noexcept { return bool(fill_); }
   // Fills the array. AssertionError if the initializer has a dtype and the array another one.
@@ -105,6 +125,44 @@ CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});  // 
 CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0,
                                         Options o = {});                  // bound scale sqrt(6 / (fan_in + fan_out))
 CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(6 / fan_in)
+
+// The same with the scale by name: HeNormal({.scale = 2.0}).
+struct ScaleOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<double> scale = {};
+  std::optional<autograd::Dtype> dtype = {};
+  autograd::Generator* rng = nullptr;
+};
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Identity(const O& o) {
+  return Identity(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Normal(const O& o) {
+  return Normal(o.scale.value_or(0.05), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer LeCunNormal(const O& o) {
+  return LeCunNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer GlorotNormal(const O& o) {
+  return GlorotNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer HeNormal(const O& o) {
+  return HeNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Orthogonal(const O& o) {
+  return Orthogonal(o.scale.value_or(1.1), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Uniform(const O& o) {
+  return Uniform(o.scale.value_or(0.05), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer LeCunUniform(const O& o) {
+  return LeCunUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer GlorotUniform(const O& o) {
+  return GlorotUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
+template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer HeUniform(const O& o) {
+  return HeUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
+}
 
 // Filters of linear interpolation along all spatial axes, for layers that resize: W (out, in, k1, ..., kn). Where out
 // and in channel agree, W is the product of triangles, else 0; where axis 1 has length 1, as with groups, it is that

@@ -33,6 +33,7 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
+#include <catena/nn/copy_mode.h>
 #include <catena/nn/parameter.h>
 
 namespace nn {
@@ -47,6 +48,12 @@ struct LoadReport;
 // Options of Link::links and Link::namedlinks.
 struct LinksOptions {
   bool skipself = false;  // leave out the link itself
+};
+
+// Options of Link::add_param.
+struct AddParamOptions {
+  std::optional<Dtype> dtype = {};
+  Initializer initializer = {};
 };
 
 // An array that is saved with a link but not optimised (running averages). Value semantics like Parameter.
@@ -225,6 +232,11 @@ class CATENA_EXPORT Link {
   template <std::same_as<Parameter> P> Parameter& add_param(const std::string& name, P parameter) {
     return own_param(name, std::move(parameter));
   }
+  // add_param("W", {3, 4}, {.initializer = nn::initializers::Normal(0.1)})
+  template <std::same_as<AddParamOptions> O = AddParamOptions>
+  Parameter& add_param(const std::string& name, const Shape& shape, const O& o) {
+    return o.dtype ? add_param_of(name, shape, *o.dtype, o.initializer) : add_param(name, shape, o.initializer);
+  }
   Persistent& add_persistent(const std::string& name, const Array& value);
 
   // Freezes the parameters at or below a path ("/l1", "/l1/W", "encoder/*", "*/b": nn/path_pattern.h; all by default)
@@ -306,7 +318,10 @@ class CATENA_EXPORT Link {
   // Chainer's names: weights and biases are the parameters W and b of a layer.
   void weight() = delete;  // layer.W
   // The class Link has no function that copies an object of a derived class.
-  void copy() const = delete;  // Net other = model; or nn::copy(model), which shares the arrays
+  template <class... M> void copy(M&&...) const = delete;    // Net other = model; or nn::copy(model): shares the arrays
+  template <class... M> void repeat(M&&...) const = delete;  // nn::Sequential tower = nn::repeat(link, 3);
+  void xp() const = delete;    // nd::zeros(...); autograd::cuda::get_array_module(x) for the device of x
+  void init_scope() = delete;  // NN_MEMBERS(l1, l2) in the class lists the members
   // Members are listed, so that copies of the object have members of their own.
   template <class L>
   void register_module(const std::string&, L&&) = delete;  // NN_MEMBERS(l1) Variable operator()(Variable x)
@@ -471,14 +486,16 @@ class CATENA_EXPORT Chain : public Link {
   Iterator end() const;
 };
 
-// Modes of nn::copy. share: new variables with the same arrays and persistents, without gradients. copy: independent
-// arrays, like a C++ copy. init: independent arrays, parameters newly initialised.
-enum class CopyMode { share, copy, init };
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
-template <class L> L copy(const L& link, CopyMode mode = CopyMode::share) requires(std::is_base_of_v<Link, L>) {
+template <class L> L copy(const L& link, CopyModeName mode = CopyMode::share) requires(std::is_base_of_v<Link, L>) {
   L result(link);
   apply_copy_mode(result, link, mode);
   return result;
+}
+// nn::copy(model, {.mode = "init"})
+template <class L, std::same_as<CopyOptions> O = CopyOptions>
+L copy(const L& link, const O& options) requires(std::is_base_of_v<Link, L>) {
+  return copy(link, options.mode);
 }
 // A C++ copy, with parameters of its own: Python's copy.deepcopy(model). TypeError if L is a base of the class of the
 // link, because a copy would be a part of it.

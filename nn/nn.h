@@ -42,7 +42,8 @@ namespace nn {
 namespace functional = functions;  // PyTorch's name of the module of functions
 namespace function_hooks = autograd::function_hooks;
 using autograd::cat, autograd::concat, autograd::separate, autograd::split_axis, autograd::stack;
-using autograd::force_backprop_mode, autograd::no_backprop_mode, autograd::train_mode, autograd::using_config;
+using autograd::config, autograd::force_backprop_mode, autograd::no_backprop_mode, autograd::train_mode,
+    autograd::using_config;
 }  // namespace nn
 
 // The functions that PyTorch also has beside those of tensors: torch.relu(x).

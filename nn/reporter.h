@@ -179,6 +179,10 @@ inline void report(const std::string& key, const Observed& value, const Link& ob
 [[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {
   return get_current_reporter().scope(observation);
 }
+// A map from names to numbers, which the values are written to when the scope ends.
+template <internal::ReportedNumber V> [[nodiscard]] auto report_scope(std::map<std::string, V>& observation) {
+  return get_current_reporter().scope(observation);
+}
 
 // Running mean and standard deviation of scalars, in double precision. Arrays are summed on their device, without
 // waiting until a result is read.

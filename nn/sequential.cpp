@@ -1,5 +1,8 @@
 #include <catena/nn/sequential.h>
 
+#include <typeinfo>
+
+#include <catena/autograd/debug.h>
 #include <catena/nn/link_hook.h>
 
 namespace nn {
@@ -20,6 +23,12 @@ namespace {
 
 std::string key_of(const Sequential::Element& e, std::size_t number) {
   return e.name.empty() ? std::to_string(number) : e.name;
+}
+
+bool is_of_class(const Sequential::Element& e, std::string_view type) {
+  if (!e.link) return false;
+  const Link& link = e.link->get();
+  return autograd::internal::class_name(typeid(link)) == type;
 }
 
 }  // namespace
@@ -79,6 +88,17 @@ void Sequential::remove(std::int64_t index) {
   name_links();
 }
 
+std::int64_t Sequential::count_by_layer_type(std::string_view type) const {
+  std::int64_t count = 0;
+  for (const Element& e : elements_) count += is_of_class(e, type) ? 1 : 0;
+  return count;
+}
+
+void Sequential::remove_by_layer_type(std::string_view type) {
+  std::erase_if(elements_, [&](const Element& e) { return is_of_class(e, type); });
+  name_links();
+}
+
 Sequential Sequential::flatten() const {
   Sequential result;
   for (const Element& e : elements_) {
@@ -89,7 +109,15 @@ Sequential Sequential::flatten() const {
   return result;
 }
 
-Sequential Sequential::repeat(int n, CopyMode mode) const {
+CopyModeName::CopyModeName(const char* name) {
+  const std::string_view text = name;
+  check<ValueError>(text == "share" || text == "copy" || text == "init", "copy", "the mode \"", text,
+                    "\" is none of \"share\", \"copy\" and \"init\"");
+  mode_ = text == "share" ? CopyMode::share : text == "copy" ? CopyMode::copy : CopyMode::init;
+}
+
+Sequential Sequential::repeat(int n, CopyModeName how) const {
+  const CopyMode mode = how;
   check<ValueError>(n >= 0, "Sequential.repeat", "cannot repeat ", n, " times");
   Sequential result;
   for (int i = 0; i < n; ++i) {
@@ -103,7 +131,7 @@ Sequential Sequential::repeat(int n, CopyMode mode) const {
   return result;
 }
 
-Sequential repeat(const Sequential& links, int n, CopyMode mode) { return links.repeat(n, mode); }
+Sequential repeat(const Sequential& links, int n, CopyModeName mode) { return links.repeat(n, mode); }
 
 void Sequential::visit_declared(MemberVisitor& v) {
   std::size_t i = 0;

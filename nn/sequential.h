@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -91,6 +92,9 @@ class CATENA_EXPORT Sequential : public Link {
   void remove(std::int64_t index);
   Element pop(std::int64_t index = -1);  // removes an element and returns it
   void clear() noexcept { elements_.clear(); }
+  // The number of links of a class, and their removal, by the name of the class without namespaces: "Linear".
+  std::int64_t count_by_layer_type(std::string_view type) const;
+  void remove_by_layer_type(std::string_view type);
 
   std::size_t size() const noexcept { return elements_.size(); }
   // The element of an index: it can be called, and is a Link& where it is one.
@@ -103,7 +107,7 @@ class CATENA_EXPORT Sequential : public Link {
   Sequential flatten() const;
   // Returns a sequence of n times the elements of this one: newly initialised (init), with equal values (copy), or with
   // the same arrays (share). With init, the first repetition has the values of this sequence. ValueError for n < 0.
-  Sequential repeat(int n, CopyMode mode = CopyMode::init) const;
+  Sequential repeat(int n, CopyModeName mode = CopyMode::init) const;
 
   Variable call(const Variables& args) override;
   Variable operator()(const Variables& args) { return Sequential::call(args); }
@@ -122,10 +126,10 @@ class CATENA_EXPORT Sequential : public Link {
 
 // Returns a sequence of n copies of a link: Sequential(link, link, ...), see Sequential::repeat.
 //   nn::Sequential tower = nn::repeat(nn::Linear(8, 8), 3);
-CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyMode mode = CopyMode::init);
+CATENA_EXPORT Sequential repeat(const Sequential& links, int n, CopyModeName mode = CopyMode::init);
 template <class L>
-Sequential repeat(const L& link, int n, CopyMode mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
-                                                                                 !std::is_same_v<L, Sequential>) {
+Sequential repeat(const L& link, int n, CopyModeName mode = CopyMode::init) requires(std::is_base_of_v<Link, L> &&
+                                                                                     !std::is_same_v<L, Sequential>) {
   return Sequential(link).repeat(n, mode);
 }
 

@@ -8,6 +8,7 @@
 #include <numeric>
 #include <random>
 
+#include <catena/kernels/base/device_name.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/cache.h>
 #include <catena/training/draws.h>
@@ -229,6 +230,14 @@ std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
 }
 
 // Fisher-Yates from the end; draws are uniform by the rejection of masked 32-bit numbers, as NumPy's random_interval.
+double internal::number_of(const Array& component) {
+  check<ValueError>(component.size() == 1, "Example", "a component of shape ", component.shape(), " is no number");
+  return autograd::to_vector<double>(autograd::astype(component, autograd::Dtype::float64))[0];
+}
+
+DeviceId::DeviceId(const char* name)
+    : optional(catena::device_from_name("device", name, autograd::default_backend().default_device())) {}
+
 std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed) {
   check<ValueError>(n >= 0 && n <= std::int64_t(std::numeric_limits<std::uint32_t>::max()), "numpy_permutation",
                     "there is no permutation of ", n, " numbers by draws of 32 bits");

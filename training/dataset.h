@@ -78,6 +78,13 @@ template <class T>
 concept StructExample = HasFields<T> && AreValues<decltype(tuple_of_fields(std::declval<const T&>()))>::value;
 }  // namespace internal
 
+namespace internal {
+CATENA_EXPORT double number_of(const Array& component);  // ValueError unless it has one element
+// The types of components in a std::tuple to which an example converts.
+template <class T>
+concept TupleComponent = std::is_arithmetic_v<T> ||(std::is_class_v<T>&& std::is_constructible_v<T, const Array&>);
+}  // namespace internal
+
 // An example or a batch: a list of components (a tuple), or named components (a map). A single array is a list of one.
 // One of two components can be taken apart: auto [x, t] = concat_examples(batch). With another number of components
 // that is a ValueError; unpack takes any number: auto [x, t, weight] = example.unpack<3>().
@@ -123,9 +130,23 @@ struct CATENA_EXPORT Example {
     for (std::size_t i = 0; i < N; ++i) all[i] = values[i];
     return all;
   }
+  // All components in a tuple, so that a function of a std::tuple<nd::Array, int> takes an example. ValueError for
+  // another number of components.
+  template <class... T>
+  operator std::tuple<T...>() const requires(sizeof...(T) > 1 && (... && internal::TupleComponent<T>)) {
+    check_number(sizeof...(T));
+    return as_tuple<T...>(std::index_sequence_for<T...>());
+  }
   bool is_map() const noexcept { return !names.empty(); }
 
  private:
+  template <class... T, std::size_t... I> std::tuple<T...> as_tuple(std::index_sequence<I...>) const {
+    return std::tuple<T...>(as<T>(values[I])...);
+  }
+  template <class T> static T as(const Array& a) {
+    if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(internal::number_of(a));
+    else return T(a);
+  }
   const Array& component(std::int64_t i) const;
   void check_number(std::size_t n) const;
 };
@@ -415,6 +436,7 @@ std::vector<std::int64_t> random_order(const char* who, std::int64_t n, std::opt
 // A GPU's number, negative for the CPU; or a device; or none.
 struct DeviceId : std::optional<Device> {
   DeviceId(std::nullopt_t = std::nullopt) {}
+  DeviceId(const char* name);  // "cpu", "cuda:1", and Chainer's "@numpy" and "@cupy:1"; ValueError for others
   DeviceId(int id) : optional(id < 0 ? Device{} : Device{Device::Kind::cuda, static_cast<std::int16_t>(id)}) {}
   DeviceId(Device device) : optional(device) {}
   DeviceId(const std::optional<Device>& device) : optional(device) {}

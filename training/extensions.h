@@ -37,4 +37,6 @@ using training::dump_graph, training::DumpGraph, training::Evaluator, training::
     training::SnapshotObject, training::StepShift, training::StopOnSignal, training::TensorBoardLog,
     training::TraceReport, training::VariableStatisticsPlot, training::WarmupShift, training::WeightAverage;
 
+namespace snapshot_writers = training::snapshot_writers;
+
 }  // namespace training::extensions

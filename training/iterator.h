@@ -69,6 +69,16 @@ template <std::same_as<Batch> B, std::same_as<ConcatOptions> O = ConcatOptions>
 Example concat_examples(const B& batch, const O& options) {
   return concat_examples(batch, options.device, options.padding);
 }
+// Of what Iterator::next() returns (ValueError at the end of the iteration), and of a list of examples.
+CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceId device, const Padding& padding);
+template <std::same_as<ConcatOptions> O = ConcatOptions>
+Example concat_examples(const std::optional<Batch>& batch, const O& options) {
+  return concat_examples(batch, options.device, options.padding);
+}
+template <class T, std::same_as<ConcatOptions> O = ConcatOptions>
+requires std::is_constructible_v<Example, const T&> Example concat_examples(const std::vector<T>& batch, const O& o) {
+  return concat_examples(Examples(batch.begin(), batch.end()), o.device, o.padding);
+}
 
 namespace internal {
 // The variables of the n components of a batch (ValueError for another number); and of the next batch.

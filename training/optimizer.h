@@ -80,6 +80,12 @@ struct UpdateRule {
   bool maximize = false, decays_gradient = false;
 };
 
+// Options of Optimizer::loss_scaling.
+struct LossScalingOptions {
+  std::int64_t interval = 1000;
+  std::optional<double> scale = {};
+};
+
 // PyTorch's option of zero_grad.
 struct ZeroGradOptions {
   bool set_to_none = true;
@@ -165,8 +171,12 @@ class CATENA_EXPORT Optimizer {
   // a replay that is skipped writes the values of before, and counts in t(). A given scale is constant, and nothing is
   // checked. The scale is saved by serialize(). ValueError for an interval below 1, or a scale that is not positive.
   void loss_scaling(std::int64_t interval = 1000, std::optional<double> scale = {});
-  double loss_scale() const;             // 1 without loss scaling; reads the device
-  std::int64_t skipped_updates() const;  // since loss_scaling()
+  template <std::same_as<LossScalingOptions> O = LossScalingOptions> void loss_scaling(const O& o) {
+    loss_scaling(o.interval, o.scale);
+  }
+  void set_loss_scale(double scale) { loss_scaling(1000, scale); }  // a constant scale
+  double loss_scale() const;                                        // 1 without loss scaling; reads the device
+  std::int64_t skipped_updates() const;                             // since loss_scaling()
 
   // ---- float32 copies of 16-bit parameters ----
   // From now on, parameters of float16 and bfloat16 have a copy in float32, in which the update is computed and small

@@ -6,6 +6,7 @@
 // resumed at any iteration: a resumed run equals an uninterrupted one.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,10 +26,18 @@ namespace training {
 using nn::DictSummary, nn::get_current_reporter, nn::Observation, nn::report, nn::report_scope, nn::Reporter,
     nn::Summary;
 
+struct TrainerOptions {
+  TriggerSpec stop_trigger = {};  // without one it runs forever
+  std::string out = "result";     // the folder of the files of extensions
+};
+
 class CATENA_EXPORT Trainer {
  public:
   // Without a stop trigger it runs forever: Trainer(updater, {20, training::epoch}, "result").
   Trainer(Held<Updater> updater, TriggerSpec stop_trigger = {}, std::string out = "result");
+  // Trainer(updater, {.stop_trigger = {20, "epoch"}, .out = "result"})
+  template <std::same_as<TrainerOptions> O = TrainerOptions>
+  Trainer(Held<Updater> updater, const O& options) : Trainer(std::move(updater), options.stop_trigger, options.out) {}
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
   ~Trainer();
@@ -43,6 +52,11 @@ class CATENA_EXPORT Trainer {
   }
   //   trainer.extend([](training::Trainer& t) { ... }, {.name = "mine", .finalizer = [&] { file.close(); }});
   void extend(catena::Function<void(Trainer&)> extension, const ExtendOptions& options = {});
+  // A function that does not need the trainer.
+  template <std::invocable F>
+  requires(!std::is_base_of_v<Extension, F>) void extend(F extension, const ExtendOptions& options = {}) {
+    extend(catena::Function<void(Trainer&)>([f = std::move(extension)](Trainer&) mutable { f(); }), options);
+  }
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
   Extension& get_extension(const std::string& name);  // the ValueError lists the names
   // The same as an object of its class: get_extension<LogReport>("LogReport").log(). TypeError for another class.

@@ -38,6 +38,7 @@ using training::StandardUpdater;
 }  // namespace training::updaters
 
 namespace training {
+namespace serializers = nn::serializers;
 namespace iterators {
 using namespace training;
 }

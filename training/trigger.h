@@ -79,6 +79,7 @@ class CATENA_EXPORT IntervalTrigger : public Trigger {
 class CATENA_EXPORT TriggerSpec {
  public:
   TriggerSpec() = default;
+  TriggerSpec(std::nullopt_t) noexcept {}
   template <class N>
   TriggerSpec(N period, UnitName unit) requires std::is_arithmetic_v<N>
       : TriggerSpec(IntervalTrigger(static_cast<double>(period), unit)) {}

@@ -183,6 +183,18 @@ bool AnyTrigger::combine(std::size_t fired, std::size_t) const { return fired > 
 bool AllTrigger::combine(std::size_t fired, std::size_t all) const { return fired == all; }
 bool NotTrigger::combine(std::size_t fired, std::size_t) const { return fired == 0; }
 
+bool ResolvedTrigger::operator()(Trainer& trainer) { return trigger_ && trainer.asks(*trigger_); }
+
+bool ResolvedTrigger::ends(Trainer& trainer) { return trigger_ && trigger_->ends(trainer); }
+
+std::optional<TrainingLength> ResolvedTrigger::training_length() const {
+  return trigger_ ? trigger_->training_length() : std::nullopt;
+}
+
+void ResolvedTrigger::serialize(nn::Serializer& s) {
+  if (trigger_) trigger_->serialize(s);
+}
+
 std::optional<TrainingLength> AnyTrigger::training_length() const {
   std::optional<TrainingLength> shortest;
   for (const auto& t : triggers()) {

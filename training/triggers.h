@@ -5,6 +5,7 @@
 //   trainer.extend(ExponentialShift("lr", 0.1), {.trigger = ManualScheduleTrigger({80, 120}, epoch)});
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -63,16 +64,24 @@ class CATENA_EXPORT BestValueTrigger : public Trigger {
   bool warned_ = false;
 };
 
+struct ValueTriggerOptions {
+  TriggerSpec trigger = {1, epoch};  // the intervals
+};
+
 // Fires if the mean is greater than all before: MaxValueTrigger("validation/main/accuracy", {1, epoch}).
 class CATENA_EXPORT MaxValueTrigger : public BestValueTrigger {
  public:
   explicit MaxValueTrigger(std::string key, TriggerSpec trigger = {1, epoch});
+  template <std::same_as<ValueTriggerOptions> O = ValueTriggerOptions>
+  MaxValueTrigger(std::string key, const O& o) : MaxValueTrigger(std::move(key), o.trigger) {}
 };
 
 // Fires if the mean is less than all before.
 class CATENA_EXPORT MinValueTrigger : public BestValueTrigger {
  public:
   explicit MinValueTrigger(std::string key, TriggerSpec trigger = {1, epoch});
+  template <std::same_as<ValueTriggerOptions> O = ValueTriggerOptions>
+  MinValueTrigger(std::string key, const O& o) : MinValueTrigger(std::move(key), o.trigger) {}
 };
 
 struct EarlyStoppingOptions {
@@ -188,13 +197,30 @@ class CATENA_EXPORT TimeTrigger : public Trigger {
   double seconds_, next_;
 };
 
+// A trigger made of an argument for triggers, to be called by a program or by an extension of its own; one that is made
+// of nothing never fires. Copies share the state.
+class CATENA_EXPORT ResolvedTrigger : public Trigger {
+ public:
+  explicit ResolvedTrigger(const TriggerSpec& spec) : trigger_(spec.make()) {}
+  bool operator()(Trainer& trainer) override;
+  bool ends(Trainer& trainer) override;
+  std::optional<TrainingLength> training_length() const override;
+  void serialize(nn::Serializer& s) override;  // as the trigger itself
+
+ private:
+  catena::Shared<Trigger> trigger_;  // null: never
+};
+// auto trigger = get_trigger({1, "epoch"});  if (trigger(trainer)) ...
+inline ResolvedTrigger get_trigger(const TriggerSpec& trigger) { return ResolvedTrigger(trigger); }
+
 }  // namespace training
 
 // The names of Chainer's module: training::triggers::MaxValueTrigger is training::MaxValueTrigger.
 namespace training::triggers {
 
-using training::AllTrigger, training::AnyTrigger, training::BestValueTrigger, training::EarlyStoppingTrigger,
-    training::IntervalTrigger, training::ManualScheduleTrigger, training::MaxValueTrigger, training::MinValueTrigger,
-    training::NotTrigger, training::OnceTrigger, training::TimeTrigger;
+using training::get_trigger, training::AllTrigger, training::AnyTrigger, training::BestValueTrigger,
+    training::EarlyStoppingTrigger, training::IntervalTrigger, training::ManualScheduleTrigger,
+    training::MaxValueTrigger, training::MinValueTrigger, training::NotTrigger, training::OnceTrigger,
+    training::TimeTrigger;
 
 }  // namespace training::triggers

@@ -112,6 +112,12 @@ class CATENA_EXPORT StandardUpdater : public Updater {
  public:
   using Options = StandardUpdaterOptions;
   StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, Options options = {});
+  // Converter, device and loss function by position, as in Chainer. The converter may be concat_examples.
+  template <std::convertible_to<Converter> C = Converter>
+  StandardUpdater(Held<Iterator> iterator, Held<Optimizer> optimizer, C converter, DeviceId device = {},
+                  LossFunction loss_func = {})
+      : StandardUpdater(std::move(iterator), std::move(optimizer),
+                        Options{std::move(converter), std::move(device), std::move(loss_func)}) {}
   // Several have names, for get_iterator() and get_optimizer(); a single one is named "main":
   //   StandardUpdater(iterator, {{"gen", gen_optimizer}, {"dis", dis_optimizer}})
   StandardUpdater(HeldMap<Iterator> iterators, HeldMap<Optimizer> optimizers, Options options = {});
@@ -134,6 +140,13 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   bool is_new_epoch() const override;
 
  protected:
+  // For an update_core() of a derived class: auto [x, t] = converter(get_iterator("main").next(), device());
+  template <class B> Example converter(const B& batch, std::optional<Device> device) const {
+    if constexpr (std::is_same_v<B, Batch>) return options_.converter(batch, device);
+    else return options_.converter(*batch, device);
+  }
+  const DeviceId& device() const noexcept { return options_.device; }
+
   HeldMap<Iterator> iterators_;
   HeldMap<Optimizer> optimizers_;
   Options options_;

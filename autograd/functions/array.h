@@ -22,6 +22,9 @@ CATENA_EXPORT Variable reshape(const Variable& x, const Shape& shape);
 CATENA_EXPORT Variable flatten(const Variable& x);  // (x.size())
 // Adds an axis of length 1 at position `axis` of the result.
 CATENA_EXPORT Variable expand_dims(const Variable& x, int axis);
+template <std::same_as<AxisOption> O = AxisOption> Variable expand_dims(const Variable& x, const O& o) {
+  return expand_dims(x, o.value_or(0));
+}
 // Removes the given axes, or all axes, of length 1. ValueError for a given axis of another length.
 CATENA_EXPORT Variable squeeze(const Variable& x, const Axes& axis = {});
 CATENA_EXPORT Variable transpose(const Variable& x);                    // axes reversed
@@ -59,6 +62,9 @@ template <ForeignArray T> Variable broadcast_to(const T& a, const Shape& shape) 
 // Returns x itself if it has the dtype. Differentiable between floating dtypes; integers and bools, as x or as the
 // result, have no gradient.
 CATENA_EXPORT Variable cast(const Variable& x, Dtype dtype);
+template <std::convertible_to<std::string_view> S> Variable cast(const Variable& x, const S& dtype) {
+  return cast(x, catena::dtype_from_name(dtype));
+}
 // A copy on another device, or on the same one; the gradient is copied back.
 //   copy(x, -1)  to the host    copy(x, 1)  to cuda:1    copy(x, device)
 CATENA_EXPORT Variable copy(const Variable& x, const Device& dst);
@@ -144,6 +150,10 @@ CATENA_EXPORT Variable rot90(const Variable& x, int k = 1, const Dims& axes = {0
 CATENA_EXPORT Variable repeat(const Variable& x, std::int64_t repeats, std::optional<int> axis = {});
 CATENA_EXPORT Variable repeat(const Variable& x, const std::vector<std::int64_t>& repeats,
                               std::optional<int> axis = {});
+template <std::same_as<AxisOption> O = AxisOption>
+Variable repeat(const Variable& x, std::int64_t repeats, const O& o) {
+  return repeat(x, repeats, o.value());
+}
 // Repeats x reps[k] times along axis k; the shorter one of shape and reps is extended in front with 1. ValueError for a
 // negative number.
 CATENA_EXPORT Variable tile(const Variable& x, const Dims& reps);

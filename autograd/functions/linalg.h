@@ -22,6 +22,9 @@ CATENA_EXPORT Variable matmul(const Variable& a, const Variable& b, const Matmul
 inline Variable matmul(const Variable& a, const Variable& b, bool transa, bool transb = false) {
   return matmul(a, b, MatmulOptions{transa, transb});
 }
+template <ForeignArray A, ForeignArray B> Variable matmul(const A& a, const B& b, bool transa, bool transb = false) {
+  return matmul(Variable(a), Variable(b), MatmulOptions{transa, transb});
+}
 template <ForeignArray A, ForeignArray B> Variable matmul(const A& a, const B& b) {
   return matmul(Variable(a), Variable(b), MatmulOptions());
 }

@@ -52,6 +52,15 @@ CATENA_EXPORT Variable sum_to(const Variable& x, const Shape& shape);
 // or shape.
 CATENA_EXPORT Variable average(const Variable& x, const Axes& axes = {}, const Variable& weights = {},
                                bool keepdims = false);
+struct AverageOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Axes axis = {};
+  Variable weights = {};
+  bool keepdims = false;
+};
+template <std::same_as<AverageOptions> O = AverageOptions> Variable average(const Variable& x, const O& o) {
+  return average(x, o.axis, o.weights, o.keepdims);
+}
 inline Variable mean(const Variable& x, const Axes& axes, const Variable& weights, bool keepdims = false) {
   return average(x, axes, weights, keepdims);
 }

@@ -7,6 +7,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/ndarray/chainer_cuda/array_module.h>
@@ -68,3 +70,29 @@ CATENA_EXPORT void set_max_workspace_size(std::int64_t size);
 CATENA_EXPORT std::int64_t get_max_workspace_size();
 
 }  // namespace autograd::cuda
+
+namespace autograd {
+
+// A device that a program has chosen by its name or number, in Chainer's spelling:
+//   auto device = autograd::get_device("@cupy:0");     // or "@numpy", "cuda:1", 0, -1 for the host
+//   device.use();  model.to_device(device);  nd::Array x = device.send(batch);
+struct CATENA_EXPORT NamedDevice : Device {
+  explicit NamedDevice(Device device) noexcept : Device(device) {}
+  // Makes it the current device of this thread, on which new arrays are allocated. Errors as nd::set_device.
+  void use() const;
+  nd::Array send(const nd::Array& a) const;  // a itself when it is there
+  std::string name() const;                  // "@numpy" or "@cupy:0"
+};
+// ValueError for other names.
+CATENA_EXPORT NamedDevice get_device(std::string_view name);
+CATENA_EXPORT NamedDevice get_device(int id);
+
+}  // namespace autograd
+
+// Where later versions of Chainer have these names.
+namespace autograd::backends {
+namespace cuda = autograd::cuda;
+}
+namespace autograd::backend {
+using nd::cuda::get_array_module;
+}

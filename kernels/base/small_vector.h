@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <new>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -27,6 +28,13 @@ template <class T, std::size_t N> class SmallVector {
   SmallVector(const std::vector<T>& v) {
     reserve(v.size());
     for (const T& x : v) push_back(x);
+  }
+  // A list of objects that convert, such as arrays for variables.
+  template <class U>
+  SmallVector(const std::vector<U>& v) requires(std::is_class_v<U> && !std::is_same_v<U, T> &&
+                                                std::is_convertible_v<const U&, T>) {
+    reserve(v.size());
+    for (const U& x : v) push_back(T(x));
   }
   SmallVector(const SmallVector& o) {
     reserve(o.size_);

@@ -27,8 +27,8 @@ namespace {
 
 // The values that an option gives: the first one, or the second one by `convert`.
 template <class Convert> Variable one_of(const char* name, const ProbsOptions& o, Convert convert) {
-  check<ValueError>(o.probs.has_value() != o.logits.has_value(), name, "give either probs or logits");
-  return o.logits ? floating(o.logits->value()) : convert(floating(o.probs->value()));
+  check<ValueError>(o.p.has_value() != o.logit.has_value(), name, "give either probs or logits");
+  return o.logit ? floating(o.logit->value()) : convert(floating(o.p->value()));
 }
 Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 - kEps); }
 
@@ -53,6 +53,9 @@ Normal::Normal(const Parameter& location, const Parameter& deviation)
     : Distribution(broadcast(first_of(location, deviation), second_of(location, deviation))),
       loc(first_of(location, deviation)),
       scale(second_of(location, deviation)) {}
+Parameter Normal::scale_of(const NormalOptions& o) {
+  return o.log_scale ? Parameter(autograd::exp(floating(o.log_scale->value()))) : o.scale;
+}
 Variable Normal::rsample(const Shape& shape) const {
   const Variable noise(autograd::random_normal(extended(shape, batch_shape()), 0, 1, scale.dtype(),
                                                autograd::default_generator(), scale.device()),

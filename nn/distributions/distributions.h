@@ -43,9 +43,10 @@ class CATENA_EXPORT Parameter {
   Variable value_;
 };
 
-// Either the probabilities or the logits of Bernoulli and Categorical.
+// Either the probabilities or the logits of Bernoulli and Categorical, by PyTorch's or Chainer's names.
 struct ProbsOptions {
   std::optional<Parameter> probs = {}, logits = {};
+  std::optional<Parameter> p = probs, logit = logits;
 };
 
 // The base of all distributions.
@@ -76,12 +77,13 @@ class CATENA_EXPORT Distribution {
 
 struct NormalOptions {
   Parameter loc = 0, scale = 1;
+  std::optional<Parameter> log_scale = {};  // in place of scale, its logarithm
 };
 // The normal distribution with the mean loc and the standard deviation scale.
 class CATENA_EXPORT Normal : public Distribution {
  public:
   Normal(const Parameter& location, const Parameter& deviation);
-  template <std::same_as<NormalOptions> O = NormalOptions> explicit Normal(const O& o) : Normal(o.loc, o.scale) {}
+  template <std::same_as<NormalOptions> O = NormalOptions> explicit Normal(const O& o) : Normal(o.loc, scale_of(o)) {}
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override;
@@ -89,6 +91,9 @@ class CATENA_EXPORT Normal : public Distribution {
   Variable variance() const override;
   Variable cdf(const Parameter& value) const override;
   Variable loc, scale;
+
+ private:
+  static Parameter scale_of(const NormalOptions& o);
 };
 
 // exp(-|x - loc| / scale) / (2 scale).

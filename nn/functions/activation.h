@@ -34,6 +34,10 @@ struct LeakyReLUOptions {
   double negative_slope = slope.value_or(0.01);
   bool inplace = false;  // no effect, as in InplaceOption
 };
+struct ClippedReLUOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double z = 20;
+};
 struct ELUOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   double alpha = 1;
@@ -55,7 +59,8 @@ struct ThresholdOptions {
 // max(x, 0); derivative 0 at 0. relu(x), relu(x, false), relu(x, {.use_cudnn = false}): see CudnnOptions.
 inline constexpr FunctionWithCudnn<internal::relu> relu;
 // clipped_relu(x, z): min(max(0, x), z); AssertionError unless z > 0.
-inline constexpr FunctionWithNumber<internal::clipped_relu> clipped_relu{.default_number = 20};
+inline constexpr FunctionWithNumber<internal::clipped_relu, ClippedReLUOptions, &ClippedReLUOptions::z> clipped_relu{
+    .default_number = 20};
 // leaky_relu(x, slope): x where x >= 0, else slope x. The slope is 0.2 by default, as in Chainer, and in options 0.01,
 // as in PyTorch: leaky_relu(x, {.negative_slope = 0.1}) or {.slope = 0.1}.
 inline constexpr FunctionWithNumber<internal::leaky_relu, LeakyReLUOptions, &LeakyReLUOptions::negative_slope>
@@ -154,6 +159,9 @@ inline constexpr FunctionWithCudnn<autograd::tanh> tanh;
 CATENA_EXPORT Variable prelu(const Variable& x, const Variable& W);
 // max(x, 0) and max(-x, 0), concatenated along an axis (InvalidType if there is no such axis).
 CATENA_EXPORT Variable crelu(const Variable& x, int axis = 1);
+template <std::same_as<autograd::AxisOption> O = autograd::AxisOption> Variable crelu(const Variable& x, const O& o) {
+  return crelu(x, o.value_or(1));
+}
 // Returns the maximum of each group of pool_size consecutive elements of an axis. Every element that equals the maximum
 // gets the whole gradient. ValueError unless pool_size > 0; InvalidType unless it divides the length of the axis.
 CATENA_EXPORT Variable maxout(const Variable& x, int pool_size, int axis = 1);

@@ -118,6 +118,15 @@ CATENA_EXPORT Variable pad(const Variable& x, std::initializer_list<catena::Inte
 // largest l_i. InvalidType for no sequences, unequal dtypes or trailing shapes, and an l_i above `length`.
 CATENA_EXPORT Variable pad_sequence(const Variables& xs, std::optional<std::int64_t> length = {},
                                     const autograd::Scalar& padding = 0);
+struct PadSequenceOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<std::int64_t> length = {};
+  autograd::Scalar padding = 0;
+};
+template <std::same_as<PadSequenceOptions> O = PadSequenceOptions>
+Variable pad_sequence(const Variables& xs, const O& o) {
+  return pad_sequence(xs, o.length, o.padding);
+}
 // Converts sequences (l_i, ...) with l_0 >= l_1 >= ... to l_0 arrays; array t has element t of every sequence longer
 // than t. InvalidType for increasing lengths, unequal dtypes or trailing shapes.
 CATENA_EXPORT Variables transpose_sequence(const Variables& xs);
@@ -126,6 +135,15 @@ CATENA_EXPORT Variables transpose_sequence(const Variables& xs);
 // y[i] = x[indices[i]] along the axis, or y[indices[i]] = x[i] if inv. `indices` is a permutation: integers (n), n =
 // x.shape(axis) (InvalidType). In debug mode, a missing number is a ValueError.
 CATENA_EXPORT Variable permutate(const Variable& x, const Variable& indices, int axis = 0, bool inv = false);
+struct PermutateOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  int axis = 0;
+  bool inv = false;
+};
+template <std::same_as<PermutateOptions> O = PermutateOptions>
+Variable permutate(const Variable& x, const Variable& indices, const O& o) {
+  return permutate(x, indices, o.axis, o.inv);
+}
 // y[i] = x[i, t[i]] for x (n, m) of any dtype and integers t (n) (InvalidType). In debug mode, a number outside [0, m)
 // is a ValueError.
 CATENA_EXPORT Variable select_item(const Variable& x, const Variable& t);

@@ -37,6 +37,11 @@ struct ConvolutionOptions {
 // larger than the padded image; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                       const ConvolutionOptions& options = {});
+// Without a bias: convolution_2d(x, W, {.stride = 2}).
+template <std::same_as<ConvolutionOptions> O = ConvolutionOptions>
+Variable convolution_2d(const Variable& x, const Variable& W, const O& options) {
+  return convolution_2d(x, W, Variable(), options);
+}
 // convolution_2d(x, W, b, 2, 1), convolution_2d(x, W, b, 2, 1, {.groups = 2})
 inline Variable convolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0,
                                const ConvolutionOptions& more = {}) {
@@ -99,7 +104,7 @@ inline Variable depthwise_convolution_2d(const Variable& x, const Variable& W, c
 struct DeconvolutionOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;
-  std::optional<Pair> outsize = {};  // (height, width) of the result
+  OptionalPair outsize = {};  // (height, width) of the result
   Pair dilate = 1;
   int groups = 1;
   std::optional<bool> deterministic = {}, use_cudnn = {};
@@ -110,6 +115,11 @@ struct DeconvolutionOptions {
 // not positive; ValueError for strides, dilations and groups below 1 and for negative pads.
 CATENA_EXPORT Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b = {},
                                         const DeconvolutionOptions& options = {});
+// Without a bias: deconvolution_2d(x, W, {.stride = 2}).
+template <std::same_as<DeconvolutionOptions> O = DeconvolutionOptions>
+Variable deconvolution_2d(const Variable& x, const Variable& W, const O& options) {
+  return deconvolution_2d(x, W, Variable(), options);
+}
 inline Variable deconvolution_2d(const Variable& x, const Variable& W, const Variable& b, Pair stride, Pair pad = 0,
                                  const DeconvolutionOptions& more = {}) {
   return deconvolution_2d(x, W, b, internal::placed(more, stride, pad));

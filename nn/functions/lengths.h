@@ -21,6 +21,16 @@ struct Pair {
   friend constexpr bool operator==(const Pair&, const Pair&) = default;
 };
 
+// A pair that need not be given, as an option: {.stride = 2}, {.stride = {2, 1}}.
+struct OptionalPair : std::optional<Pair> {
+  OptionalPair() = default;
+  OptionalPair(std::nullopt_t) {}
+  OptionalPair(Pair pair) : optional(pair) {}
+  OptionalPair(int both) : optional(Pair(both)) {}
+  OptionalPair(int vertical, int horizontal) : optional(Pair(vertical, horizontal)) {}
+  OptionalPair(const std::optional<Pair>& pair) : optional(pair) {}
+};
+
 // One length for all spatial axes or one for each: a kernel of 3, strides {2, 1, 1}. No bool, as in Pair.
 class Lengths {
  public:

@@ -16,6 +16,7 @@
 #include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/named.h>
 
 namespace nn {
 
@@ -52,7 +53,8 @@ struct SoftmaxCrossEntropyOptions {
   Array class_weight = {};  // (C), in the dtype of x
   int ignore_label = -1;
   std::string reduce = "mean";
-  double label_smoothing = 0;  // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
+  bool enable_double_backprop = true;  // no effect: the loss can always be differentiated twice
+  double label_smoothing = 0;          // e: the target is (1 - e) of the label and e / C of every class; 0 <= e < 1
   // Divide by the sum of the labels' class weights instead of their number, as PyTorch does.
   bool normalize_by_weight = false;
   std::optional<bool> use_cudnn = {};  // see CudnnOptions
@@ -281,6 +283,19 @@ CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x,
 inline Variable connectionist_temporal_classification(const Variable& x, const Variable& t, int blank_symbol,
                                                       const CTCOptions& options = {}) {
   return connectionist_temporal_classification(Variables{x}, t, blank_symbol, options);
+}
+// With all arguments by name: connectionist_temporal_classification(x, t, {.blank_symbol = 0, .reduce = "no"}).
+struct NamedCTCOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  int blank_symbol = 0;
+  Array input_length = {}, label_length = {};
+  std::string reduce = "mean";
+};
+template <std::same_as<NamedCTCOptions> O = NamedCTCOptions>
+Variable connectionist_temporal_classification(const Variables& x, const Variable& t, const O& o) {
+  return connectionist_temporal_classification(
+      x, t, o.blank_symbol,
+      CTCOptions{.input_length = o.input_length, .label_length = o.label_length, .reduce = o.reduce});
 }
 CATENA_EXPORT Variable connectionist_temporal_classification(const Variables& x, const Variable& t, int blank_symbol,
                                                              const Array& input_length, const Array& label_length = {},

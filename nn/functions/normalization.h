@@ -141,8 +141,9 @@ CATENA_EXPORT Variable normalize(const Variable& x, double eps = 1e-5, const aut
 struct NormalizeOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   double p = 2;
-  autograd::Axes dim = {}, axis = {};  // one of the two; default: 1
-  double eps = 1e-12;                  // the least divisor
+  autograd::Axes dim = {};   // the axes by PyTorch's name; default: 1
+  double eps = 1e-12;        // the least divisor
+  autograd::Axes axis = {};  // the axes by Chainer's name
 };
 // PyTorch's form, normalize(x, {.p = 2, .dim = 1}): x / max(|x|_p, eps), where the norm is that of Variable::norm and a
 // norm below eps has no gradient.

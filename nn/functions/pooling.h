@@ -25,8 +25,8 @@ using autograd::Variable;
 // ---- maxima -------------------------------------------------------------------------------------
 struct MaxPoolingOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Pair> stride = {};  // default: ksize
-  Pair pad = 0;                     // padded with -infinity
+  OptionalPair stride = {};  // default: ksize
+  Pair pad = 0;              // padded with -infinity
   bool cover_all = true;
   std::optional<bool> use_cudnn = {};
 };
@@ -91,7 +91,7 @@ CATENA_EXPORT MaxPoolingResult max_pooling_nd(const Variable& x, const Lengths& 
 // ---- averages -----------------------------------------------------------------------------------
 struct AveragePoolingOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Pair> stride = {};  // default: ksize
+  OptionalPair stride = {};  // default: ksize
   Pair pad = 0;
   std::optional<double> pad_value = 0.0;  // zeros that count in the divisor kh kw; {}: the padding does not count
   std::optional<bool> use_cudnn = {};
@@ -168,7 +168,7 @@ struct UnpoolingOptions {
   Lengths pad = 0;
   // The spatial lengths of the result; pooling them must give the lengths of x (else InvalidType). Default: s (n - 1) +
   // k - 2 p; with cover_all, the smallest length.
-  std::optional<Lengths> outsize = {};
+  OptionalLengths outsize = {};
   bool cover_all = true;
 };
 // Writes every element of x to its whole window; elements of overlapping windows are added.
@@ -212,6 +212,14 @@ inline Variable upsampling_2d(const Variable& x, const Array& indexes, const Len
 // debug mode, an image index out of range is a ValueError; otherwise its bins are empty. rois has no gradient.
 CATENA_EXPORT Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int outw,
                                       double spatial_scale);
+struct RoiPoolingOptions {
+  int outh = 1, outw = 1;
+  double spatial_scale = 1;
+};
+template <std::same_as<RoiPoolingOptions> O = RoiPoolingOptions>
+Variable roi_pooling_2d(const Variable& x, const Variable& rois, const O& o) {
+  return roi_pooling_2d(x, rois, o.outh, o.outw, o.spatial_scale);
+}
 
 struct RoiAlignOptions {
   double spatial_scale = 1;  // the corners are multiplied by it
@@ -228,6 +236,17 @@ CATENA_EXPORT Variable roi_average_align_2d(const Variable& x, const Variable& r
                                             Pair outsize, const RoiAlignOptions& options = {});
 CATENA_EXPORT Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices,
                                         Pair outsize, const RoiAlignOptions& options = {});
+// By position, as in Chainer: roi_average_align_2d(x, rois, roi_indices, 7, 0.25, 2).
+template <class N>
+Variable roi_average_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
+                              N spatial_scale, int sampling_ratio = 0) requires std::is_arithmetic_v<N> {
+  return roi_average_align_2d(x, rois, roi_indices, outsize, RoiAlignOptions{double(spatial_scale), sampling_ratio});
+}
+template <class N>
+Variable roi_max_align_2d(const Variable& x, const Variable& rois, const Variable& roi_indices, Pair outsize,
+                          N spatial_scale, int sampling_ratio = 0) requires std::is_arithmetic_v<N> {
+  return roi_max_align_2d(x, rois, roi_indices, outsize, RoiAlignOptions{double(spatial_scale), sampling_ratio});
+}
 // Returns the averages or maxima of the pixels of the bins: corners are multiplied by spatial_scale and rounded (halves
 // away from zero), y_max and x_max are behind the last pixel, as in later versions of Chainer. An empty bin is 0; other
 // arguments and errors as above.

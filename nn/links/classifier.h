@@ -46,6 +46,7 @@ template <class O> auto with_default(Variable (*f)(const Variable&, const Variab
 class ClassifierFunction : public catena::Function<Variable(const Variable& y, const Variable& t)> {
  public:
   ClassifierFunction() noexcept = default;
+  ClassifierFunction(std::nullopt_t) noexcept {}  // Chainer's None: an accfun that is not called
   template <class F>
   requires(!std::is_base_of_v<ClassifierFunction, std::decay_t<F>> && std::is_constructible_v<Function, F>)
       ClassifierFunction(F&& f)
@@ -112,12 +113,12 @@ template <class Predictor> class Classifier : public Chain {
   }
   // The functions by position, as in Chainer: Classifier(MLP(10), mean_squared_error).
   template <class Loss = ClassifierFunction>
-  requires(std::is_convertible_v<Loss, ClassifierFunction>) Classifier(Predictor&& owned, Loss lossfun)
-      : Classifier(std::move(owned), Options{.lossfun = std::move(lossfun)}) {}
+  requires(std::is_convertible_v<Loss, ClassifierFunction>) Classifier(Predictor&& owned, Loss of_loss)
+      : Classifier(std::move(owned), Options{.lossfun = std::move(of_loss)}) {}
   template <class Loss = ClassifierFunction, class Accuracy = ClassifierFunction>
   requires(std::is_convertible_v<Loss, ClassifierFunction>&& std::is_convertible_v<Accuracy, ClassifierFunction>)
-      Classifier(Predictor&& owned, Loss lossfun, Accuracy accfun)
-      : Classifier(std::move(owned), Options{.lossfun = std::move(lossfun), .accfun = std::move(accfun)}) {}
+      Classifier(Predictor&& owned, Loss of_loss, Accuracy of_accuracy)
+      : Classifier(std::move(owned), Options{.lossfun = std::move(of_loss), .accfun = std::move(of_accuracy)}) {}
   // Deleted, because a copy would be trained instead of the passed object: write nn::copy(predictor) or
   // std::ref(predictor).
   explicit Classifier(const Predictor& write_copy_or_std_ref, Options options_ = {}) = delete;
@@ -174,7 +175,7 @@ template <class Predictor> class Classifier : public Chain {
     y = predictor.call(inputs);
     loss = options.lossfun(y, t);
     report("loss", loss, this);
-    if (options.compute_accuracy) {
+    if (options.compute_accuracy && options.accfun) {
       accuracy = options.accfun(y, t);
       report("accuracy", accuracy, this);
     }
@@ -189,6 +190,7 @@ template <class Predictor> class Classifier : public Chain {
   Variable y;
   ClassifierResult loss, accuracy;  // results of the last call
   bool& compute_accuracy = options.compute_accuracy;
+  ClassifierFunction &lossfun = options.lossfun, &accfun = options.accfun;
 
  private:
   Classifier(catena::Shared<Predictor> held, Options options_, int)

@@ -85,7 +85,7 @@ class CATENA_EXPORT DilatedConvolution2D : public Convolution2D {
 struct Deconvolution2DOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   Pair stride = 1, pad = 0;
-  std::optional<Pair> outsize = {};  // (height, width) of the result; default: stride (h - 1) + kh - 2 pad
+  OptionalPair outsize = {};  // (height, width) of the result; default: stride (h - 1) + kh - 2 pad
   Pair dilate = 1;
   int groups = 1;
   double wscale = 1.0;

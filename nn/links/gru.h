@@ -93,6 +93,12 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
   bool was_called_ = false;
 };
 
+// The GRU with the sizes in the order of later versions of Chainer: StatelessGRU(in_size, out_size).
+class CATENA_EXPORT StatelessGRU : public GRU {
+ public:
+  StatelessGRU(int in_size, int out_size, const Options& options = {}) : GRU(out_size, in_size, options) {}
+};
+
 // x (b, in) -> h (b, out). The first h' is z a, without the maps of h and their biases. The state h is a variable of
 // the graph, moves with the link, and is not saved in files; a copy of the link starts with the same state.
 class CATENA_EXPORT StatefulGRU : public internal::GRUBase {

@@ -48,6 +48,9 @@ class CATENA_EXPORT Linear : public internal::WeightAndBias {
   using Options = LinearOptions;
   explicit Linear(int out, const Options& options = {}) : Linear(std::nullopt, out, options) {}
   Linear(std::optional<int> in, int out, const Options& options = {});
+  // nobias by position, as in Chainer: Linear(3, 10, true).
+  template <std::same_as<bool> Bool>
+  Linear(std::optional<int> in, int out, Bool nobias) : Linear(in, out, Options{.nobias = nobias}) {}
 
   NN_MEMBERS(W, b)
   Variable operator()(const Variable& x) { return (*this)(x, n_batch_axes); }

@@ -1,6 +1,7 @@
 // Losses over large vocabularies that compare each label with a few samples: negative sampling and BlackOut.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <string>
 #include <type_traits>
@@ -52,10 +53,17 @@ class CATENA_EXPORT SampledLoss : public Link {
 //   loss(x, t)  loss(x, t, "no")                  // x (N, in_size), t (N); -1 is no label and has the loss 0
 //
 // (Mikolov et al.: Distributed Representations of Words and Phrases and their Compositionality, 2013.)
+struct NegativeSamplingOptions {
+  int sample_size = 5;
+  double power = 0.75;
+};
 class CATENA_EXPORT NegativeSampling : public internal::SampledLoss {
  public:
   // Throws a ValueError for counts that WalkerAlias rejects, and for a negative sample_size.
   NegativeSampling(int in_size, const internal::Counts& counts, int samples, double power = 0.75);
+  template <std::same_as<NegativeSamplingOptions> O = NegativeSamplingOptions>
+  NegativeSampling(int in, const internal::Counts& counts, const O& o)
+      : NegativeSampling(in, counts, o.sample_size, o.power) {}
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x, const Variable& t, const Summed& options = {});

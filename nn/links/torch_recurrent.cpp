@@ -38,8 +38,8 @@ NStepCell cell_of(std::string_view nonlinearity) {
 
 Variable internal::reordered(const Variable& states, const std::vector<std::int64_t>& order) {
   if (!states || order.empty()) return states;
-  return autograd::index_select(states, 1,
-                                Variable(autograd::array(order, {std::int64_t(order.size())}, states.device())));
+  const Array positions = autograd::array(order, {std::int64_t(order.size())}, states.device());
+  return autograd::index_select(states, 1, autograd::as_variable(positions));
 }
 
 LSTM::LSTM(int in, int out, const Options& o)

@@ -20,12 +20,14 @@
 // too, is examined by such a child before.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/base/named.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/serializers/serializer.h>
 
@@ -125,15 +127,30 @@ CATENA_EXPORT void write_hdf5(const std::string& filename, const nn::internal::H
 CATENA_EXPORT HDF5Group open_hdf5(const std::string& filename);
 }  // namespace internal
 
-// Writes `filename` atomically, as save_npz does: the file is made in memory, compressed.
-template <class T> void save_hdf5(const std::string& filename, T& object, std::optional<int> compression = 4) try {
-  const auto file = internal::new_hdf5_in_memory(filename);
-  HDF5Serializer s(internal::root_of(file), compression);
-  s.save(object);
-  internal::write_hdf5(filename, *file);
-} catch (...) {
-  catena::rethrow_standard("save_hdf5");
-}
+struct SaveHdf5Options {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<int> compression = 4;  // see HDF5Serializer
+};
+namespace internal {
+struct SaveHdf5 {
+  template <class T>
+  void operator()(const std::string& filename, T& object, std::optional<int> compression = 4) const try {
+    const auto file = new_hdf5_in_memory(filename);
+    HDF5Serializer s(root_of(file), compression);
+    s.save(object);
+    write_hdf5(filename, *file);
+  } catch (...) {
+    catena::rethrow_standard("save_hdf5");
+  }
+  template <class T, std::same_as<SaveHdf5Options> O = SaveHdf5Options>
+  void operator()(const std::string& filename, T& object, const O& options) const {
+    (*this)(filename, object, options.compression);
+  }
+};
+}  // namespace internal
+// save_hdf5(filename, object) writes `filename` atomically, as save_npz does: the file is made in memory, compressed.
+// An object, as save_npz.
+inline constexpr internal::SaveHdf5 save_hdf5;
 // Options and errors of load_npz.
 template <class T> LoadReport load_hdf5(const std::string& filename, T& object, const LoadOptions& options = {}) try {
   HDF5Deserializer s(internal::open_hdf5(filename), options);

@@ -1,6 +1,7 @@
 // npz files that Chainer can read, or has written, with the same keys, shapes and dtypes.
 #pragma once
 
+#include <concepts>
 #include <map>
 #include <optional>
 #include <span>
@@ -83,14 +84,28 @@ namespace internal {
 CATENA_EXPORT void write_npz(const std::string& filename, const DictionarySerializer& s, bool compression);
 }
 
-// Writes `filename` (no extension is appended) atomically: if saving fails, the previous file is unchanged.
-template <class T> void save_npz(const std::string& filename, T& object, bool compression = true) try {
-  DictionarySerializer s;
-  s.save(object);
-  internal::write_npz(filename, s, compression);
-} catch (...) {
-  catena::rethrow_standard("save_npz");
-}
+struct SaveNpzOptions {
+  bool compression = true;
+};
+namespace internal {
+struct SaveNpz {
+  template <class T> void operator()(const std::string& filename, T& object, bool compression = true) const try {
+    DictionarySerializer s;
+    s.save(object);
+    write_npz(filename, s, compression);
+  } catch (...) {
+    catena::rethrow_standard("save_npz");
+  }
+  template <class T, std::same_as<SaveNpzOptions> O = SaveNpzOptions>
+  void operator()(const std::string& filename, T& object, const O& options) const {
+    (*this)(filename, object, options.compression);
+  }
+};
+}  // namespace internal
+// save_npz(filename, object) writes `filename` (no extension is appended) atomically: if saving fails, the previous
+// file is unchanged. save_npz(filename, object, {.compression = false}) does not compress. An object, so that it can be
+// the savefun of a snapshot.
+inline constexpr internal::SaveNpz save_npz;
 // KeyError naming a missing key when strict; otherwise what is missing stays as it is and is reported. Additional keys
 // are reported. A load that fails leaves the object as it was (see Serializer::load).
 //   load_npz("snapshot", model, "updater/model:main/");                  // a part of a file

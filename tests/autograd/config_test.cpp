@@ -138,6 +138,57 @@ BOOST_AUTO_TEST_CASE(entries_by_name) {
   BOOST_TEST(!config().cudnn_deterministic);
 }
 
+BOOST_AUTO_TEST_CASE(entries_as_variables) {
+  {
+    const auto scope = using_config({.train = true});
+    config.train = false;
+    BOOST_TEST(!config.train);
+    BOOST_TEST(!config().train);
+    BOOST_TEST(!internal::trains("dropout"));
+  }
+  BOOST_TEST(config.train);  // the scope has put it back
+  {
+    const auto scope = using_config({.enable_backprop = true, .type_check = true, .debug = false});
+    config.enable_backprop = false;
+    config.type_check = false;
+    config.debug = true;
+    BOOST_TEST(!builds_graph());
+    BOOST_TEST(!is_type_check_enabled());
+    BOOST_TEST(is_debug());
+  }
+  BOOST_TEST((config.enable_backprop && config.type_check && !config.debug));
+  {
+    const auto scope = using_config({.cudnn_deterministic = false,
+                                     .use_cudnn = "auto",
+                                     .max_workspace_size = 1,
+                                     .dtype = Dtype::float32,
+                                     .keep_graph_on_report = false});
+    config.cudnn_deterministic = true;
+    config.use_cudnn = "never";
+    config.max_workspace_size = 1 << 20;
+    config.dtype = Dtype::float16;
+    config.keep_graph_on_report = true;
+    const Config c = config();
+    BOOST_TEST((c.cudnn_deterministic && c.keep_graph_on_report));
+    BOOST_TEST((c.use_cudnn == UseCudnn::kNever));
+    BOOST_TEST(c.max_workspace_size.value() == 1 << 20);
+    BOOST_TEST((get_dtype() == Dtype::float16));
+    const std::optional<std::int64_t> size = config.max_workspace_size;
+    BOOST_TEST(size.value() == 1 << 20);
+    BOOST_CHECK_THROW(config.max_workspace_size = -1, catena::ValueError);
+    BOOST_CHECK_THROW(config.use_cudnn = "sometimes", catena::ValueError);
+    BOOST_TEST(config().max_workspace_size.value() == 1 << 20);
+  }
+  BOOST_TEST(!config().max_workspace_size.has_value());
+  BOOST_TEST((get_dtype() == Dtype::float32));
+  // Another thread has its own entries.
+  bool there = false;
+  const auto scope = using_config({.train = true});
+  config.train = false;
+  std::thread([&] { there = config.train; }).join();
+  BOOST_TEST(there);
+}
+
 BOOST_AUTO_TEST_CASE(an_exception_leaves_the_configuration_as_it_was) {
   try {
     const auto scope = using_config({.train = false, .use_cudnn = "never"});

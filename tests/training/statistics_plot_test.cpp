@@ -104,17 +104,17 @@ BOOST_AUTO_TEST_CASE(pictures) {
 }
 
 BOOST_AUTO_TEST_CASE(points_are_thinned) {
-  Run run(21, {.percentiles = {50}, .max_sample_size = 5});
+  Run run(21, {.max_sample_size = 5, .percentiles = {50}});
   run.trainer.run();
   BOOST_TEST(run.stored("data/iterations") == (std::vector<double>{4, 8, 12, 16, 20}), each);
 }
 
 BOOST_AUTO_TEST_CASE(after_a_resume) {
-  Run whole(12, {.percentiles = {50}, .max_sample_size = 4}), first(7, {.percentiles = {50}, .max_sample_size = 4});
+  Run whole(12, {.max_sample_size = 4, .percentiles = {50}}), first(7, {.max_sample_size = 4, .percentiles = {50}});
   whole.trainer.run();
   first.trainer.run();
   nn::serializers::save_npz(first.folder / "t", first.trainer);
-  Run second(12, {.percentiles = {50}, .max_sample_size = 4});
+  Run second(12, {.max_sample_size = 4, .percentiles = {50}});
   nn::serializers::load_npz(first.folder / "t", second.trainer);
   second.trainer.run();
   for (const char* key : {"data/iterations", "data/values", "grad/values", "interval"})

@@ -104,6 +104,36 @@ class CATENA_EXPORT Communicator {
   catena::Owned<Impl> impl_;
 };
 
+// A shared communicator that has the members of the communicator as well: comm.rank() is comm->rank().
+class CommunicatorPtr : public catena::Shared<Communicator> {
+ public:
+  using Shared::Shared;
+  CommunicatorPtr() noexcept = default;
+  CommunicatorPtr(catena::Shared<Communicator> p) noexcept : Shared(std::move(p)) {}
+  int rank() const noexcept { return (*this)->rank(); }
+  int size() const noexcept { return (*this)->size(); }
+  int intra_rank() const noexcept { return (*this)->intra_rank(); }
+  int intra_size() const noexcept { return (*this)->intra_size(); }
+  int inter_rank() const noexcept { return (*this)->inter_rank(); }
+  int inter_size() const noexcept { return (*this)->inter_size(); }
+  CommunicatorPtr split(int color, int key) const { return (*this)->split(color, key); }
+  void send(const Array& a, int dest) const { (*this)->send(a, dest); }
+  Array recv(int source) const { return (*this)->recv(source); }
+  Array bcast(const Array& a, int root = 0) const { return (*this)->bcast(a, root); }
+  std::vector<Array> gather(const Array& a, int root = 0) const { return (*this)->gather(a, root); }
+  std::vector<Array> allgather(const Array& a) const { return (*this)->allgather(a); }
+  Array allreduce(const Array& a) const { return (*this)->allreduce(a); }
+  std::string bcast_obj(std::string_view object, int root = 0) const { return (*this)->bcast_obj(object, root); }
+  std::map<std::string, double> allreduce_obj(const std::map<std::string, double>& numbers) const {
+    return (*this)->allreduce_obj(numbers);
+  }
+  void barrier() const { (*this)->barrier(); }
+  void bcast_data(nn::Link& model) const { (*this)->bcast_data(model); }
+  void multi_node_mean_grad(nn::Link& model, bool zero_fill = false) const {
+    (*this)->multi_node_mean_grad(model, zero_fill);
+  }
+};
+
 // The communicator of this process's run. Names:
 //   "naive"      CPU or GPU, through the host; sums in the order of the ranks, the same for every number of hosts
 //   "flat"       CPU or GPU, through the host; sums around a ring
@@ -116,7 +146,6 @@ class CATENA_EXPORT Communicator {
 //
 // From the first call on, an exception that nothing catches prints its message with the rank before it ends the
 // process, and the other ranks get it in what they wait for.
-CATENA_EXPORT catena::Shared<Communicator> create_communicator(std::string_view name = "naive",
-                                                               CommunicatorOptions options = {});
+CATENA_EXPORT CommunicatorPtr create_communicator(std::string_view name = "naive", CommunicatorOptions options = {});
 
 }  // namespace training

@@ -127,7 +127,7 @@ Shared<Transport> world(const CommunicatorOptions& options) {
 
 }  // namespace
 
-Shared<Communicator> create_communicator(std::string_view name, CommunicatorOptions options) {
+CommunicatorPtr create_communicator(std::string_view name, CommunicatorOptions options) {
   internal::check_communicator(name, options);
   options.timeout = time_limit(options.timeout);
   const Shared<Transport> all = world(options);

@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,11 +14,28 @@
 
 namespace training {
 
+// A function of the lines of an example: of a list, or of one or two texts.
+class LineFilter : public catena::Function<bool(const std::vector<std::string>& lines)> {
+ public:
+  using Function::Function;
+  LineFilter() noexcept = default;
+  LineFilter(Function filter) noexcept : Function(std::move(filter)) {}
+  template <class F>
+  requires std::is_invocable_r_v<bool, F&, const std::string&> LineFilter(F f)
+      : Function([f = std::move(f)](const std::vector<std::string>& lines) mutable { return f(lines.at(0)); }) {}
+  template <class F>
+  requires std::is_invocable_r_v<bool, F&, const std::string&, const std::string&> LineFilter(F f)
+      : Function([f = std::move(f)](const std::vector<std::string>& lines) mutable {
+          return f(lines.at(0), lines.at(1));
+        }) {}
+};
+
 struct TextOptions {
   // Returns the value of a line, such as numbers of its words. Empty: the bytes of the line, as a uint8 array.
   catena::Function<Array(std::string_view line)> convert = {};
   // Whether the lines of an example, one of each file, are kept. Called once for all lines by the constructor.
   catena::Function<bool(const std::vector<std::string>& lines)> filter = {};
+  LineFilter filter_func = filter;  // Chainer's name: {.filter_func = [](const std::string& line) { ... }}
 };
 
 // Example i is line i of a file, or a tuple of the lines i of several files (source and target of translations), which

@@ -1,7 +1,9 @@
 // dump_graph: writes the computational graph of a reported value as a Graphviz file.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <utility>
 
 #include <catena/autograd/computational_graph.h>
 #include <catena/autograd/config.h>
@@ -12,6 +14,7 @@ namespace training {
 
 struct DumpGraphOptions {
   std::string out_name = "cg.dot";  // in the trainer's folder
+  std::string filename = out_name;  // the name of out_name in later Chainer; takes its place
   autograd::GraphStyle variable_style = autograd::GraphOptions().variable_style;
   autograd::GraphStyle function_style = autograd::GraphOptions().function_style;
 };
@@ -37,6 +40,11 @@ class CATENA_EXPORT DumpGraph : public Extension {
 // trainer.extend(dump_graph("main/loss"))
 inline DumpGraph dump_graph(std::string root_name, DumpGraphOptions options = {}) {
   return DumpGraph(std::move(root_name), std::move(options));
+}
+
+// trainer.extend(dump_graph("main/loss", "graph.dot"))
+template <std::convertible_to<std::string> S> DumpGraph dump_graph(std::string root_name, const S& filename) {
+  return DumpGraph(std::move(root_name), DumpGraphOptions{.filename = filename});
 }
 
 }  // namespace training

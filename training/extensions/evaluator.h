@@ -4,6 +4,8 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/function.h>
@@ -13,11 +15,27 @@ namespace training {
 
 class Evaluator;
 
+// As a LossFunction; functions that return nothing, which report their values, are taken, too.
+class EvaluationFunction : public LossFunction {
+ public:
+  EvaluationFunction() noexcept = default;
+  template <class F>
+  requires(!std::is_base_of_v<EvaluationFunction, std::decay_t<F>> && std::is_constructible_v<LossFunction, F>)
+      EvaluationFunction(F&& f)
+      : LossFunction(std::forward<F>(f)) {}
+  template <class F>
+  requires std::is_void_v<std::invoke_result_t<F&, const Variable&, const Variable&>> EvaluationFunction(F f)
+      : LossFunction([f = std::move(f)](const Variable& x, const Variable& t) mutable {
+          f(x, t);
+          return Variable();
+        }) {}
+};
+
 struct EvaluatorOptions {
   Converter converter = default_converter;
   DeviceId device = {};                               // the device to which batches are moved
   catena::Function<void(Evaluator&)> eval_hook = {};  // called before every evaluation
-  LossFunction eval_func = {};                        // default: the call of the target
+  EvaluationFunction eval_func = {};                  // default: the call of the target
   // false: the mean of the means of batches, as in Chainer, so that a short last batch has the same weight as the
   // others. true: batches are weighted by their number of examples, which gives the mean over the examples.
   bool weighted = false;

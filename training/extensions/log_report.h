@@ -1,6 +1,7 @@
 // Means of observed values over intervals; LogReport has them as a list of entries and as a JSON file.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -82,6 +83,11 @@ struct LogReportOptions {
   std::optional<std::string> log_name = "log";
   std::optional<std::string> filename = {};  // the name of log_name in later Chainer; takes its place
   LogReductions reductions = {};             // see IntervalLogOptions
+
+  LogReportOptions with(std::vector<std::string> only) && {
+    keys = std::move(only);
+    return std::move(*this);
+  }
 };
 
 // Keeps all entries, and rewrites its file atomically with each one.
@@ -93,6 +99,11 @@ class CATENA_EXPORT LogReport : public IntervalLog {
   // Keys and trigger in Chainer's order: LogReport({"main/loss"}, {1, epoch}).
   LogReport(std::vector<std::string> keys, TriggerSpec when, Options options = {})
       : LogReport((options.keys = std::move(keys), options.trigger = std::move(when), std::move(options))) {}
+  // Keys with options, or the trigger alone: LogReport({100, "iteration"}).
+  template <std::same_as<Options> O = Options>
+  LogReport(std::vector<std::string> keys, const O& options) : LogReport(Options(options).with(std::move(keys))) {}
+  template <std::same_as<TriggerSpec> T = TriggerSpec>
+  explicit LogReport(const T& when) : LogReport(Options{.trigger = when}) {}
 
   void initialize(Trainer& trainer) override;  // IOError for a file that cannot be written
   std::string default_name() const override { return "LogReport"; }

@@ -13,8 +13,8 @@ ObserveValue::ObserveValue(std::string observation_key, catena::Function<nn::Obs
 
 void ObserveValue::operator()(Trainer& trainer) { trainer.observation().set(key_, target_func_(trainer)); }
 
-ObserveValue observe_lr(std::string optimizer_name, std::string observation_key) {
-  return observe_value(std::move(observation_key), [name = std::move(optimizer_name)](Trainer& trainer) {
+ObserveValue observe_lr(const ObserveLrOptions& options) {
+  return observe_value(options.observation_key, [name = options.optimizer_name](Trainer& trainer) {
     return nn::Observed(trainer.updater().get_optimizer(name).lr());
   });
 }

@@ -1,7 +1,10 @@
 // observe_value and observe_lr: add a value to the observation.
 #pragma once
 
+#include <concepts>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <catena/kernels/base/function.h>
 #include <catena/training/trainer.h>
@@ -25,9 +28,26 @@ class CATENA_EXPORT ObserveValue : public Extension {
 inline ObserveValue observe_value(std::string observation_key, catena::Function<nn::Observed(Trainer&)> target_func) {
   return {std::move(observation_key), std::move(target_func)};
 }
+// A function that returns a hyperparameter or an integer: observe_value("lr", [&](Trainer&) { return optimizer.lr; }).
+template <class F>
+requires((std::is_integral_v<std::invoke_result_t<F&, Trainer&>> ||
+          !std::is_convertible_v<std::invoke_result_t<F&, Trainer&>,
+                                 nn::Observed>)&&std::is_convertible_v<std::invoke_result_t<F&, Trainer&>, double>)
+    ObserveValue observe_value(std::string observation_key, F target_func) {
+  return {std::move(observation_key), [f = std::move(target_func)](Trainer& trainer) mutable {
+            return nn::Observed(static_cast<double>(f(trainer)));
+          }};
+}
 
 // Observes the learning rate of an optimizer: get_hyper("lr"), for Adam the bias-corrected rate of its last update. If
 // there is none (AdaDelta), the KeyError lists the hyperparameters.
-CATENA_EXPORT ObserveValue observe_lr(std::string optimizer_name = "main", std::string observation_key = "lr");
+struct ObserveLrOptions {
+  std::string optimizer_name = "main", observation_key = "lr";
+};
+CATENA_EXPORT ObserveValue observe_lr(const ObserveLrOptions& options = {});
+template <std::convertible_to<std::string> Name>
+ObserveValue observe_lr(const Name& optimizer_name, std::string observation_key = "lr") {
+  return observe_lr(ObserveLrOptions{optimizer_name, std::move(observation_key)});
+}
 
 }  // namespace training

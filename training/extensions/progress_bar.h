@@ -5,6 +5,7 @@
 #include <iosfwd>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -12,9 +13,18 @@
 
 namespace training {
 
+// A length that need not be given: {20, "epoch"}.
+struct OptionalLength : std::optional<std::pair<double, Unit>> {
+  OptionalLength() = default;
+  OptionalLength(std::pair<double, Unit> length) : optional(length) {}
+  template <class N>
+  OptionalLength(N length, UnitName unit) requires std::is_arithmetic_v<N>
+      : optional(std::pair(static_cast<double>(length), Unit(unit))) {}
+};
+
 struct ProgressBarOptions {
-  std::optional<std::pair<double, Unit>> training_length = {};  // default: the length in the trainer's stop trigger
-  std::int64_t update_interval = 100;                           // iterations between two updates of the bar
+  OptionalLength training_length = {};  // default: the length in the trainer's stop trigger
+  std::int64_t update_interval = 100;   // iterations between two updates of the bar
   int bar_length = 50;
   std::ostream* out = nullptr;        // default: std::cout
   std::optional<bool> terminal = {};  // default: true if `out` is a terminal

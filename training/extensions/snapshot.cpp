@@ -75,7 +75,9 @@ void SnapshotObject::initialize(Trainer& trainer) {
   if (choices_.autoload) load_newest(trainer);
 }
 
-void SnapshotObject::operator()(Trainer& trainer) { save(trainer, !choices_.asynchronous); }
+void SnapshotObject::operator()(Trainer& trainer) {
+  if (!choices_.condition || choices_.condition()) save(trainer, !choices_.asynchronous);
+}
 
 void SnapshotObject::on_error(Trainer& trainer, const std::exception&) {
   if (choices_.snapshot_on_error) save(trainer, true);
@@ -142,7 +144,8 @@ Snapshot::Snapshot() : Snapshot(Options{}) {}
 
 Snapshot::Snapshot(Options options)
     : SnapshotObject(target_of(options), std::move(options.filename), std::move(options.trigger),
-                     {options.n_retains, options.autoload, options.snapshot_on_error, options.asynchronous},
+                     {options.n_retains, options.autoload, options.snapshot_on_error,
+                      options.asynchronous || options.writer.asynchronous, std::move(options.condition)},
                      "snapshot") {
   saves_trainer = true;
 }

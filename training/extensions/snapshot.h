@@ -29,13 +29,27 @@ struct SnapshotTarget {
 struct SnapshotChoices {
   std::int64_t n_retains;
   bool autoload, snapshot_on_error, asynchronous;
+  catena::Function<bool()> condition = {};
 };
 }  // namespace internal
+
+// Chainer's names of the ways to write a file: at once, or by a thread (see `asynchronous`).
+struct SnapshotWriterChoice {
+  bool asynchronous = false;
+};
+namespace snapshot_writers {
+struct SimpleWriter : SnapshotWriterChoice {};
+struct ThreadWriter : SnapshotWriterChoice {
+  ThreadWriter() : SnapshotWriterChoice{true} {}
+};
+}  // namespace snapshot_writers
 
 struct SnapshotOptions {
   std::string filename = "snapshot_iter_{.updater.iteration}";  // in the trainer's folder; see format_trainer
   // Default: nn::serializers::save_npz without compression, because compressing weights takes long and saves little.
   catena::Function<void(const std::string& path, Trainer& trainer)> savefun = {};
+  catena::Function<bool()> condition = {};  // false: no file is written at this call
+  SnapshotWriterChoice writer = {};         // ThreadWriter() is the same as `asynchronous`
   TriggerSpec trigger = {1, epoch};
   // Only this number of files is kept: after a file is written, the oldest ones whose names the file name may have are
   // removed, also those of earlier runs in the folder. -1: all are kept.

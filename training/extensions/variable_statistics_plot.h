@@ -12,16 +12,19 @@
 namespace training {
 
 struct VariableStatisticsPlotOptions {
+  // The most points of a curve. If there are more, every second one is removed, and later ones are taken more seldom.
+  std::int64_t max_sample_size = 1000;
   bool report_data = true, report_grad = true;  // which pictures are drawn
   bool plot_mean = true, plot_std = true;       // curves of the mean, and of the mean plus and minus the deviation
   // Curves of percentiles. For a normal distribution, these are the least and the greatest value and -3 to 3
   // deviations.
   std::vector<double> percentiles = {0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100};
-  TriggerSpec plot_trigger = {1, epoch};  // when the pictures are drawn
+  std::vector<double> percentile_sigmas = percentiles;  // Chainer's name of them
+  TriggerSpec plot_trigger = {1, epoch};                // when the pictures are drawn
+  TriggerSpec trigger = plot_trigger;                   // Chainer's name of it
   // In the trainer's folder: the pictures are statistics_data.png and statistics_grad.png (or .svg).
   std::string file_name = "statistics.png";
-  // The most points of a curve. If there are more, every second one is removed, and later ones are taken more seldom.
-  std::int64_t max_sample_size = 1000;
+  std::string filename = file_name;  // the name of file_name in later Chainer; takes its place
   std::string marker = {};
   bool grid = true;
 };
