@@ -49,10 +49,6 @@ using nd::cuda::to_gpu;
 using nd::cuda::zeros;
 using nd::cuda::zeros_like;
 
-// PyTorch's names: whether there is a device, and their number.
-inline bool is_available() noexcept { return nd::is_available(catena::Device::Kind::cuda); }
-inline int device_count() { return is_available() ? nd::device_count(catena::Device::Kind::cuda) : 0; }
-
 // True if cuDNN computes convolutions and similar functions on CUDA: there is a device, cuDNN was found, and the
 // environment variable CHAINER_CUDNN was not 0 at the first call.
 CATENA_EXPORT bool cudnn_enabled();
@@ -90,8 +86,8 @@ CATENA_EXPORT NamedDevice get_device(int id);
 }  // namespace autograd
 
 // Where later versions of Chainer have these names.
-namespace autograd::backends {
-namespace cuda = autograd::cuda;
+namespace autograd::backends::cuda {
+using namespace autograd::cuda;
 }
 namespace autograd::backend {
 using nd::cuda::get_array_module;
