@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,7 @@ class CATENA_EXPORT LBFGS : public Optimizer {
   explicit LBFGS(Options options = {});
   explicit LBFGS(double rate) : LBFGS(Options{.lr = rate}) {}
   explicit LBFGS(Link& target, Options options = {}) : LBFGS(options) { setup(target); }
+  LBFGS(std::initializer_list<Variable> params, Options o) : LBFGS(o) { setup(Variables(params)); }
   template <std::convertible_to<Variables> P> explicit LBFGS(const P& p, Options o = {}) : LBFGS(o) { setup(p); }
   // Returns the loss before the first step.
   template <class F, class... A> double update(F&& lossfun, A&&... args) {

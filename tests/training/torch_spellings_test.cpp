@@ -251,6 +251,8 @@ BOOST_AUTO_TEST_CASE(variables_and_implementations_of_optimizers) {
   SGD sgd({w, b}, {.lr = 0.5, .foreach = true, .fused = false});
   Adam adam({w}, {.lr = 0.5, .betas = {0.5, 0.9}, .foreach = false, .fused = true});
   AdamW adamw({w}, {.lr = 0.5, .weight_decay = 0.25, .fused = true});
+  const LBFGS lbfgs({w, b}, {.lr = 0.25});
+  BOOST_TEST(lbfgs.get_hyper("lr") == 0.25);
   BOOST_TEST(adamw.get_hyper("weight_decay_rate") == 0.25);
   BOOST_TEST(adam.get_hyper("beta1") == 0.5);
   autograd::sum(w * w).backward();
