@@ -3,6 +3,8 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <catena/training/extensions/hyperparameter_shift.h>
 
@@ -22,6 +24,11 @@ class CATENA_EXPORT ExponentialShift : public HyperparameterShift {
   using Options = ExponentialShiftOptions;
   ExponentialShift(std::string attr, double rate, Options options);
   ExponentialShift(std::string attr, double rate) : ExponentialShift(std::move(attr), rate, Options{}) {}
+  // With init and target by position, as in Chainer.
+  template <class N>
+  ExponentialShift(std::string attr, double rate, N init,
+                   std::optional<double> target = {}) requires std::is_arithmetic_v<N>
+      : ExponentialShift(std::move(attr), rate, Options{.init = static_cast<double>(init), .target = target}) {}
   std::string default_name() const override { return "ExponentialShift"; }
 
  protected:
