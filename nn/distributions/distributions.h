@@ -96,10 +96,14 @@ class CATENA_EXPORT Normal : public Distribution {
   static Parameter scale_of(const NormalOptions& o);
 };
 
+struct LocationScale {
+  Parameter loc = 0, scale = 1;
+};
 // exp(-|x - loc| / scale) / (2 scale).
 class CATENA_EXPORT Laplace : public Distribution {
  public:
   Laplace(const Parameter& location, const Parameter& width);
+  template <std::same_as<LocationScale> O = LocationScale> explicit Laplace(const O& o) : Laplace(o.loc, o.scale) {}
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override;
@@ -108,10 +112,14 @@ class CATENA_EXPORT Laplace : public Distribution {
   Variable loc, scale;
 };
 
+struct UniformOptions {
+  Parameter low = 0, high = 1;
+};
 // Equal density from low to high; log_prob is -inf outside of [low, high).
 class CATENA_EXPORT Uniform : public Distribution {
  public:
   Uniform(const Parameter& lower, const Parameter& upper);
+  template <std::same_as<UniformOptions> O = UniformOptions> explicit Uniform(const O& o) : Uniform(o.low, o.high) {}
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override;

@@ -8,6 +8,7 @@
 #include <concepts>
 #include <optional>
 #include <string_view>
+#include <tuple>
 
 #include <catena/autograd/functions/math.h>
 #include <catena/nn/functions/function_with_options.h>
@@ -173,6 +174,7 @@ CATENA_EXPORT Variable maxout(const Variable& x, int pool_size, int axis = 1);
 //   auto [c, h] = lstm(c_prev, x);
 struct LSTMState {
   Variable c, h;
+  operator std::tuple<Variable&, Variable&>() { return {c, h}; }  // std::tie(c, h) = lstm(c, x);
 };
 CATENA_EXPORT LSTMState lstm(const Variable& c_prev, const Variable& x);
 // One node of a binary tree of LSTM cells. x1 and x2 are like x of lstm, with one batch size:

@@ -11,6 +11,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string_view>
 
 #include <catena/autograd/cudnn_options.h>
 #include <catena/autograd/variable.h>
@@ -268,6 +269,13 @@ enum class PoolingClass { max, average };
 CATENA_EXPORT Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height,
                                                   PoolingClass pooling_class = PoolingClass::max,
                                                   const CudnnOptions& options = {});
+// With the text of later versions of Chainer, "max"; ValueError for others.
+template <std::convertible_to<std::string_view> S>
+Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, const S& pooling) {
+  catena::check<catena::ValueError>(std::string_view(pooling) == "max", "spatial_pyramid_pooling_2d", "the pooling \"",
+                                    std::string_view(pooling), "\" is not \"max\"");
+  return spatial_pyramid_pooling_2d(x, pyramid_height);
+}
 template <std::same_as<bool> B>
 Variable spatial_pyramid_pooling_2d(const Variable& x, int pyramid_height, PoolingClass pooling_class, B use_cudnn) {
   return spatial_pyramid_pooling_2d(x, pyramid_height, pooling_class, CudnnOptions{use_cudnn});

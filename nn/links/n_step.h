@@ -11,6 +11,7 @@
 // errors are those of the functions.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -82,44 +83,68 @@ class CATENA_EXPORT NStepWithoutCells : public NStepBase {
 
 }  // namespace internal
 
+// Options of the classes below: NStepLSTM(2, 100, 200, {.dropout = 0.5}).
+struct NStepLinkOptions {
+  double dropout = 0;
+  std::optional<bool> use_cudnn = {};
+};
+
 class CATENA_EXPORT NStepLSTM : public internal::NStepWithCells {
  public:
   NStepLSTM(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepLSTM(int layers, int in, int out, const O& o = {}) : NStepLSTM(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_bilstm: see NStepLSTM.
 class CATENA_EXPORT NStepBiLSTM : public internal::NStepWithCells {
  public:
   NStepBiLSTM(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepBiLSTM(int layers, int in, int out, const O& o = {}) : NStepBiLSTM(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_gru: see NStepLSTM.
 class CATENA_EXPORT NStepGRU : public internal::NStepWithoutCells {
  public:
   NStepGRU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepGRU(int layers, int in, int out, const O& o = {}) : NStepGRU(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_bigru: see NStepLSTM.
 class CATENA_EXPORT NStepBiGRU : public internal::NStepWithoutCells {
  public:
   NStepBiGRU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepBiGRU(int layers, int in, int out, const O& o = {}) : NStepBiGRU(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_rnn with tanh: see NStepLSTM.
 class CATENA_EXPORT NStepRNNTanh : public internal::NStepWithoutCells {
  public:
   NStepRNNTanh(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepRNNTanh(int layers, int in, int out, const O& o = {}) : NStepRNNTanh(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_birnn with tanh: see NStepLSTM.
 class CATENA_EXPORT NStepBiRNNTanh : public internal::NStepWithoutCells {
  public:
   NStepBiRNNTanh(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepBiRNNTanh(int layers, int in, int out, const O& o = {})
+      : NStepBiRNNTanh(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_rnn with relu: see NStepLSTM.
 class CATENA_EXPORT NStepRNNReLU : public internal::NStepWithoutCells {
  public:
   NStepRNNReLU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepRNNReLU(int layers, int in, int out, const O& o = {}) : NStepRNNReLU(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 // The link of n_step_birnn with relu: see NStepLSTM.
 class CATENA_EXPORT NStepBiRNNReLU : public internal::NStepWithoutCells {
  public:
   NStepBiRNNReLU(int n_layers, int in_size, int out_size, double dropout_, std::optional<bool> use_cudnn_ = {});
+  template <std::same_as<NStepLinkOptions> O = NStepLinkOptions>
+  NStepBiRNNReLU(int layers, int in, int out, const O& o = {})
+      : NStepBiRNNReLU(layers, in, out, o.dropout, o.use_cudnn) {}
 };
 
 }  // namespace nn

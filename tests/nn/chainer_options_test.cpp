@@ -1,5 +1,6 @@
 // Options of functions, links and distributions under the names of Chainer, against the forms by position.
 #include <cmath>
+#include <tuple>
 
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
@@ -113,6 +114,30 @@ BOOST_AUTO_TEST_CASE(nodes_of_trees) {
   BOOST_TEST(of(node(c1, h1, x).c) == of(node({c1}, {h1}, x).c), each);
   BOOST_TEST(of(binary(c1, c2, h1, h2, x).h) == of(binary({c1, c2}, {h1, h2}, x).h), each);
   BOOST_CHECK_THROW(binary(c1, h1, x), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(recurrent_links) {
+  const Variables xs{random({4, 3}), random({2, 3})};
+  autograd::seed(5);
+  const nn::NStepGRU named(2, 3, 4, {.dropout = 0.25});
+  autograd::seed(5);
+  const nn::NStepGRU positional(2, 3, 4, 0.25);
+  BOOST_TEST(named.dropout == 0.25);
+  BOOST_TEST(of(named(std::nullopt, xs, false).hy) == of(positional(std::nullopt, xs, false).hy), each);
+  BOOST_TEST(nn::NStepBiLSTM(1, 3, 4, {.dropout = 0.5}).direction == 2);
+  nn::StatelessLSTM lstm(3, 4);
+  const Variable x = random({2, 3});
+  Variable c(autograd::zeros({2, 4})), h = c;
+  const nn::LSTMState expected = lstm(c, h, x);
+  std::tie(c, h) = lstm(c, h, x);
+  BOOST_TEST(of(c) == of(expected.c), each);
+  BOOST_TEST(of(h) == of(expected.h), each);
+}
+
+BOOST_AUTO_TEST_CASE(poolings_of_pyramids) {
+  const Variable x = random({2, 3, 8, 8});
+  BOOST_TEST(of(nn::spatial_pyramid_pooling_2d(x, 2, "max")) == of(nn::spatial_pyramid_pooling_2d(x, 2)), each);
+  BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(x, 2, "average"), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(functions_of_a_classifier) {
@@ -282,6 +307,12 @@ BOOST_AUTO_TEST_CASE(parameters_of_distributions) {
   BOOST_TEST(of(normal.scale) == (Doubles{1, 2}), boost::test_tools::tolerance(1e-6) << each);
   autograd::sum(normal.scale).backward();
   BOOST_TEST(values(log_scale.grad()) == (Doubles{1, 2}), boost::test_tools::tolerance(1e-6) << each);
+  const D::Laplace laplace({.loc = 1.0, .scale = 2.0});
+  BOOST_TEST(of(laplace.loc) == (Doubles{1}), each);
+  BOOST_TEST(of(laplace.scale) == (Doubles{2}), each);
+  const D::Uniform uniform({.low = -1.0, .high = 3.0});
+  BOOST_TEST(of(uniform.low) == (Doubles{-1}), each);
+  BOOST_TEST(of(uniform.high) == (Doubles{3}), each);
   const Variable logits(floats({0, 1}, {2}));
   BOOST_TEST(of(D::Bernoulli({.logit = logits}).probs) == of(D::Bernoulli({.logits = logits}).probs), each);
   const Variable probs(floats({0.25f, 0.75f}, {2}));

@@ -1,7 +1,10 @@
 // ExponentialShift: multiplies a hyperparameter by a rate at every call.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include <catena/training/extensions/formula_shifts.h>
 
@@ -14,7 +17,13 @@ using ExponentialShiftOptions = FormulaShiftOptions;
 // passes the target: it stops where value / target exceeds 1 for rates above 1, or falls below 1 for other rates, so
 // signs do not matter. ValueError for a negative rate.
 struct CATENA_EXPORT ExponentialShift : FormulaShift {
-  ExponentialShift(std::string attr, double rate, const Options& options = {});
+  ExponentialShift(std::string attr, double rate, const Options& options);
+  ExponentialShift(std::string attr, double rate) : ExponentialShift(std::move(attr), rate, Options{}) {}
+  // With init and target by position, as in Chainer.
+  template <class N>
+  ExponentialShift(std::string attr, double rate, N init,
+                   std::optional<double> target = {}) requires std::is_arithmetic_v<N>
+      : ExponentialShift(std::move(attr), rate, Options{.init = static_cast<double>(init), .target = target}) {}
 };
 
 }  // namespace training
