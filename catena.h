@@ -62,6 +62,7 @@
 // Names that PyTorch has in torch and below it.
 namespace autograd {
 namespace distributions = nn::distributions;
+namespace onnx = nn::onnx;
 namespace amp {
 using autograd::autocast;
 using training::GradScaler;

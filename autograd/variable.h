@@ -515,12 +515,13 @@ template <std::convertible_to<Variables> List = Variables>
 Variables grad(const Variables& outputs, const Variables& inputs, const List& grad_outputs) {
   return grad(outputs, inputs, grad_outputs, false);
 }
-// Variables, or one of them.
+// Variables, or one of them or an array.
 struct GradOutputs : Variables {
   using Variables::Variables;
   GradOutputs() = default;
   GradOutputs(const Variables& list) : Variables(list) {}
   template <std::same_as<Variable> V> GradOutputs(const V& one) : Variables{one} {}
+  template <ArrayLike A> GradOutputs(const A& one) : Variables{Variable(one)} {}
 };
 // The same with options of PyTorch and Chainer: grad({y}, {x}, {.create_graph = true}). grad_inputs, set_grad and
 // retain_grad are described at the function below.

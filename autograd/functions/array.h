@@ -162,6 +162,15 @@ CATENA_EXPORT Variable tile(const Variable& x, const Dims& reps);
 // x with 0 above (tril) or below (triu) the k-th diagonal of its last two axes. At least 2 axes (InvalidType).
 CATENA_EXPORT Variable tril(const Variable& x, std::int64_t k = 0);
 CATENA_EXPORT Variable triu(const Variable& x, std::int64_t k = 0);
+struct DiagonalOption {
+  std::int64_t diagonal = 0;
+};
+template <std::same_as<DiagonalOption> O = DiagonalOption> Variable tril(const Variable& x, const O& o) {
+  return tril(x, o.diagonal);
+}
+template <std::same_as<DiagonalOption> O = DiagonalOption> Variable triu(const Variable& x, const O& o) {
+  return triu(x, o.diagonal);
+}
 // The diagonal x[i, i + offset] of two axes, as the last axis of the result.
 CATENA_EXPORT Variable diagonal(const Variable& x, std::int64_t offset = 0, int axis1 = 0, int axis2 = 1);
 // Makes the last axis the offset-th diagonal of matrices of zeros: the adjoint of diagonal.

@@ -218,7 +218,10 @@ Variable as_tensor(const nd::Values& values, const O& options = {}) {
 }
 template <nd::Element E> Variable scalar_tensor(E number) { return tensor(static_cast<double>(number)); }
 
-// ---- dtypes: libtorch's names ----
+// ---- dtypes: PyTorch's names, and libtorch's ----
+using nd::bfloat16, nd::bool_, nd::complex128, nd::complex64, nd::double_, nd::float16, nd::float32, nd::float64,
+    nd::half, nd::int16, nd::int32, nd::int64, nd::int8, nd::short_, nd::uint8;
+inline constexpr Dtype long_ = Dtype::int64, int_ = Dtype::int32, float_ = Dtype::float32;
 inline constexpr Dtype kFloat16 = Dtype::float16, kHalf = kFloat16, kBFloat16 = Dtype::bfloat16,
                        kFloat32 = Dtype::float32, kFloat = kFloat32, kFloat64 = Dtype::float64, kDouble = kFloat64,
                        kInt8 = Dtype::int8, kChar = kInt8, kUInt8 = Dtype::uint8, kByte = kUInt8, kInt16 = Dtype::int16,

@@ -16,6 +16,11 @@
 
 namespace catena {
 
+// A number of C++; characters are none.
+template <class T>
+concept Number = std::is_arithmetic_v<T> && !std::is_same_v<T, char> && !std::is_same_v<T, wchar_t> &&
+                 !std::is_same_v<T, char8_t> && !std::is_same_v<T, char16_t> && !std::is_same_v<T, char32_t>;
+
 // A number of the host with its dtype: bool, integer, float or complex.
 class Scalar {
  public:
@@ -51,9 +56,8 @@ class Scalar {
     else return converted<T>();
   }
   double to_double() const noexcept { return to<double>(); }
-  template <class T, class = std::enable_if_t<std::is_arithmetic_v<T>>> explicit operator T() const noexcept {
-    return to<T>();
-  }
+  // A number where one is expected: double mean = a.mean().item(). A bool is asked for: bool(a.any().item()).
+  template <Number T> explicit(std::is_same_v<T, bool>) operator T() const noexcept { return to<T>(); }
   // True if an element of dtype t can hold the value. False if an integer, or the whole part of a floating number, is
   // outside the range of an integer dtype t, and for NaN as an integer.
   CATENA_EXPORT bool fits(Dtype t) const noexcept;
@@ -75,6 +79,22 @@ class Scalar {
   friend CATENA_EXPORT Scalar operator-(const Scalar& a) noexcept;
   friend CATENA_EXPORT bool operator==(const Scalar& a, const Scalar& b) noexcept;
   friend CATENA_EXPORT std::partial_ordering operator<=>(const Scalar& a, const Scalar& b);
+  // With a number, which becomes a Scalar.
+  template <Number T> friend Scalar operator+(const Scalar& a, T b) noexcept { return a + Scalar(b); }
+  template <Number T> friend Scalar operator+(T a, const Scalar& b) noexcept { return Scalar(a) + b; }
+  template <Number T> friend Scalar operator-(const Scalar& a, T b) noexcept { return a - Scalar(b); }
+  template <Number T> friend Scalar operator-(T a, const Scalar& b) noexcept { return Scalar(a) - b; }
+  template <Number T> friend Scalar operator*(const Scalar& a, T b) noexcept { return a * Scalar(b); }
+  template <Number T> friend Scalar operator*(T a, const Scalar& b) noexcept { return Scalar(a) * b; }
+  template <Number T> friend Scalar operator/(const Scalar& a, T b) noexcept { return a / Scalar(b); }
+  template <Number T> friend Scalar operator/(T a, const Scalar& b) noexcept { return Scalar(a) / b; }
+  template <Number T> friend bool operator==(const Scalar& a, T b) noexcept { return a == Scalar(b); }
+  template <Number T> friend std::partial_ordering operator<=>(const Scalar& a, T b) { return a <=> Scalar(b); }
+  // A number remains one: double total = 0; total += loss.item().
+  template <Number T> friend T& operator+=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) + b).to<T>(); }
+  template <Number T> friend T& operator-=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) - b).to<T>(); }
+  template <Number T> friend T& operator*=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) * b).to<T>(); }
+  template <Number T> friend T& operator/=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) / b).to<T>(); }
 
  private:
   template <class T> T converted() const noexcept {

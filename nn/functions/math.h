@@ -4,17 +4,29 @@
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
+#include <catena/autograd/functions/einsum.h>
+#include <catena/autograd/functions/fft.h>
+#include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/special.h>
 
 namespace nn {
 
-using autograd::absolute, autograd::argmax, autograd::argmin, autograd::broadcast_to, autograd::cast, autograd::clip,
-    autograd::concat, autograd::cos, autograd::cumsum, autograd::exp, autograd::expand_dims, autograd::flatten,
-    autograd::flip, autograd::log, autograd::logsumexp, autograd::matmul, autograd::max, autograd::maximum,
-    autograd::mean, autograd::min, autograd::minimum, autograd::pad, autograd::prod, autograd::reshape, autograd::rsqrt,
-    autograd::sigmoid, autograd::sin, autograd::split_axis, autograd::sqrt, autograd::square, autograd::squeeze,
-    autograd::stack, autograd::sum, autograd::swapaxes, autograd::tanh, autograd::tile, autograd::transpose,
-    autograd::where;
+using autograd::absolute, autograd::arccos, autograd::arcsin, autograd::arctan, autograd::arctan2, autograd::argmax,
+    autograd::argmin, autograd::as_strided, autograd::average, autograd::batch_inv, autograd::batch_l2_norm_squared,
+    autograd::batch_matmul, autograd::bias, autograd::broadcast, autograd::broadcast_to, autograd::cast, autograd::ceil,
+    autograd::clip, autograd::concat, autograd::cos, autograd::cosh, autograd::cumprod, autograd::cumsum, autograd::det,
+    autograd::diagonal, autograd::digamma, autograd::dstack, autograd::einsum, autograd::erf, autograd::erfc,
+    autograd::exp, autograd::expand_dims, autograd::expm1, autograd::fft, autograd::fix, autograd::flatten,
+    autograd::flip, autograd::fliplr, autograd::flipud, autograd::floor, autograd::fmod, autograd::get_item,
+    autograd::hstack, autograd::ifft, autograd::inv, autograd::lgamma, autograd::linear_interpolate, autograd::log,
+    autograd::log10, autograd::log1p, autograd::log2, autograd::log_ndtr, autograd::logsumexp, autograd::matmul,
+    autograd::max, autograd::maximum, autograd::mean, autograd::min, autograd::minimum, autograd::moveaxis,
+    autograd::ndtr, autograd::ndtri, autograd::pad, autograd::polygamma, autograd::prod, autograd::reshape,
+    autograd::rollaxis, autograd::rsqrt, autograd::scale, autograd::scatter_add, autograd::sigmoid, autograd::sign,
+    autograd::sin, autograd::sinh, autograd::split_axis, autograd::sqrt, autograd::square, autograd::squared_difference,
+    autograd::squeeze, autograd::stack, autograd::sum, autograd::sum_to, autograd::swapaxes, autograd::tan,
+    autograd::tanh, autograd::tensordot, autograd::tile, autograd::transpose, autograd::vstack, autograd::where;
 
 }  // namespace nn

@@ -122,6 +122,11 @@ class CATENA_EXPORT TransformerDecoderLayer : public Chain {
   Variable masked(const Variable& x, const Variable& memory, const Masks& masks, const Masks& memory_masks);
 };
 
+// PyTorch's arguments of stacks of layers by name.
+struct TransformerStackOptions {
+  int num_layers = 1;
+  std::optional<LayerNormalization> norm = {};
+};
 // Layers one after the other; with norm_first, a normalization follows the last one.
 class CATENA_EXPORT TransformerEncoder : public Chain {
  public:
@@ -129,6 +134,9 @@ class CATENA_EXPORT TransformerEncoder : public Chain {
   // Copies of a layer, with its parameters, as in PyTorch. If a normalization is given, it follows the last layer.
   // ValueError for a negative num_layers.
   TransformerEncoder(const TransformerEncoderLayer& layer, int num_layers, std::optional<LayerNormalization> norm = {});
+  template <std::same_as<TransformerStackOptions> O = TransformerStackOptions>
+  TransformerEncoder(const TransformerEncoderLayer& layer, const O& o)
+      : TransformerEncoder(layer, o.num_layers, o.norm) {}
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const TransformerMasks& masks = {});
@@ -148,6 +156,9 @@ class CATENA_EXPORT TransformerDecoder : public Chain {
  public:
   TransformerDecoder(int num_layers, int d_model, int nhead, const TransformerLayerOptions& options = {});
   TransformerDecoder(const TransformerDecoderLayer& layer, int num_layers, std::optional<LayerNormalization> norm = {});
+  template <std::same_as<TransformerStackOptions> O = TransformerStackOptions>
+  TransformerDecoder(const TransformerDecoderLayer& layer, const O& o)
+      : TransformerDecoder(layer, o.num_layers, o.norm) {}
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const Variable& memory, const TransformerDecoderMasks& masks = {});
