@@ -486,6 +486,7 @@ class CATENA_EXPORT Chain : public Link {
   Iterator end() const;
 };
 
+// Makes the parameters and persistents of a C++ copy those of this mode. ValueError for another structure of links.
 CATENA_EXPORT void apply_copy_mode(Link& copied, const Link& source, CopyMode mode);
 template <class L> L copy(const L& link, CopyModeName mode = CopyMode::share) requires(std::is_base_of_v<Link, L>) {
   L result(link);

@@ -37,10 +37,11 @@ CATENA_EXPORT int get_num_threads();
 namespace cuda {
 
 inline bool is_available() noexcept { return available(); }
-CATENA_EXPORT int device_count();
+CATENA_EXPORT int device_count();    // 0 without a CUDA device
 CATENA_EXPORT int current_device();  // RuntimeError without a CUDA device, here and where a device is meant below
+// Makes a device the current one of this thread.
 inline void set_device(nd::cuda::Device number) { number.use(); }
-CATENA_EXPORT std::string get_device_name(int number = 0);
+CATENA_EXPORT std::string get_device_name(int number = 0);  // "NVIDIA H200"
 // Wait for all work on the current CUDA device, or on one; do nothing without a CUDA device.
 CATENA_EXPORT void synchronize();
 CATENA_EXPORT void synchronize(nd::cuda::Device number);
@@ -104,6 +105,7 @@ inline bool benchmark = false;
 inline constexpr internal::Setting allow_tf32{internal::allows_tf32, internal::set_allows_tf32};
 }  // namespace cudnn
 namespace cuda::matmul {
+// Whether TF32 is allowed in products of matrices and in convolutions.
 inline constexpr internal::Setting allow_tf32{internal::allows_tf32, internal::set_allows_tf32};
 }  // namespace cuda::matmul
 }  // namespace backends

@@ -96,6 +96,7 @@ class CATENA_EXPORT Normal : public Distribution {
   static Parameter scale_of(const NormalOptions& o);
 };
 
+// The parameters of Laplace by name.
 struct LocationScale {
   Parameter loc = 0, scale = 1;
 };

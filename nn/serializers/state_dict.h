@@ -249,6 +249,7 @@ CATENA_EXPORT void save_file(const StateDict& state, const std::string& filename
 CATENA_EXPORT StateDict load_file(const std::string& filename);
 namespace safetensors {
 using nn::save_file, nn::load_file;
+// Writes or loads model.state_dict().
 template <class L> void save_model(L& model, const std::string& filename) { save_file(model.state_dict(), filename); }
 template <class L> LoadReport load_model(L& model, const std::string& filename) {
   return model.load_state_dict(load_file(filename));

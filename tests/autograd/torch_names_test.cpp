@@ -142,6 +142,8 @@ BOOST_AUTO_TEST_CASE(options_of_backward) {
 BOOST_AUTO_TEST_CASE(options_of_grad) {
   const Variable x = numbers(), y = x * x * x;
   const Variables first = grad({y}, {x}, {.grad_outputs = {numbers()}, .create_graph = true});
+  const Array three = numbers().data();
+  BOOST_TEST(of(grad({y}, {x}, {.grad_outputs = three})[0]) == of(first[0]), boost::test_tools::per_element());
   BOOST_TEST(of(first[0]) == (Doubles{81, 81}), boost::test_tools::per_element());
   BOOST_TEST(of(grad({sum(first[0])}, {x})[0]) == (Doubles{54, 54}), boost::test_tools::per_element());
   BOOST_TEST(((grad({sum(x * x)}, {x}, {.create_graph = false})[0]).creator() == nullptr));

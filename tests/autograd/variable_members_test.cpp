@@ -63,6 +63,8 @@ BOOST_AUTO_TEST_CASE(members_are_the_functions) {
   check_same("flip", x.flip(1), flip(x, 1));
   check_same("roll", x.roll(1), roll(x, 1));
   check_same("tril", x.tril(), tril(x));
+  check_same("tril, diagonal", tril(x, {.diagonal = -1}), tril(x, -1));
+  check_same("triu, diagonal", triu(x, {.diagonal = 1}), triu(x, 1));
   check_same("triu", x.triu(1), triu(x, 1));
   check_same("repeat_interleave", x.repeat_interleave(2, 1), repeat(x, 2, 1));
   check_same("tile", x.tile({2, 1}), tile(x, {2, 1}));

@@ -35,7 +35,10 @@ BOOST_AUTO_TEST_CASE(kinds) {
   check_kind(autograd::randn(4), nd::float32, {4});
   check_kind(autograd::rand({2}, nd::float64), nd::float64, {2});
   check_kind(autograd::rand(2, 3, 4, {.requires_grad = true}), nd::float32, {2, 3, 4}, true);
-  check_kind(autograd::randn(1, 2, 3, 4, {.dtype = nd::float16}), nd::float16, {1, 2, 3, 4});
+  check_kind(autograd::randn(1, 2, 3, 4, {.dtype = autograd::float16}), nd::float16, {1, 2, 3, 4});
+  check_kind(autograd::ones({2}, {.dtype = autograd::long_}), nd::int64, {2});
+  check_kind(autograd::ones({2}, {.dtype = autograd::int_}), nd::int32, {2});
+  check_kind(autograd::ones({2}, {.dtype = autograd::float_}), nd::float32, {2});
   check_kind(autograd::zeros({2, 3}, {.dtype = nd::int64, .device = nd::Device()}), nd::int64, {2, 3});
   check_kind(autograd::ones(2, 3), nd::float32, {2, 3});
   check_kind(autograd::empty(2, 3, {.dtype = autograd::kDouble}), nd::float64, {2, 3});

@@ -9,6 +9,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <type_traits>
 
 using namespace catena;
 
@@ -79,6 +80,35 @@ BOOST_AUTO_TEST_CASE(store_writes_one_element_and_nothing_more) {
   complex64 z;
   Scalar(std::complex<double>(1, -2)).store(Dtype::complex64, &z);
   BOOST_TEST((z == complex64(1, -2)));
+}
+
+BOOST_AUTO_TEST_CASE(converts_to_numbers_and_calculates_with_them) {
+  const Scalar half = 0.5, three = 3, greatest = UINT64_MAX;
+  const double d = three;
+  const float f = half;
+  const std::int8_t i = three;
+  BOOST_TEST(d == 3.0);
+  BOOST_TEST(f == 0.5f);
+  BOOST_TEST(int(i) == 3);
+  BOOST_TEST(std::uint64_t(greatest) == UINT64_MAX);
+  static_assert(!std::is_convertible_v<Scalar, bool> && !std::is_convertible_v<Scalar, char>);
+  BOOST_TEST(text(three + 1) == "4");
+  BOOST_TEST(text(1.0 - three) == "-2.0");
+  BOOST_TEST(text(three * half) == "1.5");
+  BOOST_TEST(text(2 * three) == "6");
+  BOOST_TEST(text(7 / Scalar(2)) == "3.5");
+  BOOST_TEST(text(three / 2) == "1.5");
+  BOOST_TEST((half < 1 && 1 > half && half == 0.5 && 3 == three && half != 1 && 2 <= three));
+  double total = 1;
+  total += half;
+  total *= three;
+  total -= 0.5 * three;
+  total /= Scalar(2);
+  BOOST_TEST(total == 1.5);
+  int count = 3;
+  count += three;
+  count -= half;  // toward zero, as with numbers of C++
+  BOOST_TEST(count == 5);
 }
 
 BOOST_AUTO_TEST_CASE(prints_as_python_does) {

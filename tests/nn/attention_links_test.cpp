@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE(masks_of_pytorch) {
   nn::MultiHeadAttentionMasks causal{.causal = true}, padded{.padding = padding};
 
   nn::TransformerEncoderLayer layer(6, 2, {.dim_feedforward = 4});
-  nn::TransformerEncoder encoder(layer, 2);
+  nn::TransformerEncoder encoder(layer, {.num_layers = 2});
   const Variable expected = layer(x, causal);
   for (const Variable& y :
        {layer(x, {.src_mask = causal_mask(4)}), layer(x, {.mask = later}), layer(x, {.is_causal = true}),

@@ -38,7 +38,9 @@ struct SnapshotWriterChoice {
   bool asynchronous = false;
 };
 namespace snapshot_writers {
+// Writes at once.
 struct SimpleWriter : SnapshotWriterChoice {};
+// Writes in a thread.
 struct ThreadWriter : SnapshotWriterChoice {
   ThreadWriter() : SnapshotWriterChoice{true} {}
 };
