@@ -28,7 +28,8 @@ constexpr std::int64_t kAhead = 8;  // entries
 
 // Four sums, so that an addition does not wait for the previous one. The additions of a short row overlap with those of
 // the next row.
-template <bool fetches, class T, class I> CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
+template <bool fetches, class T, class I>
+CATENA_INLINE T product_with_vector(const Product<T, I>& p, std::int64_t row) {
   T sum{}, sums[3] = {};
   std::int64_t k = p.indptr[row];
   const std::int64_t end = p.indptr[row + 1];
