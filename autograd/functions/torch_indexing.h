@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -101,6 +102,9 @@ inline Variable repeat_interleave(const Variable& x, const std::vector<std::int6
 CATENA_EXPORT Variable column_stack(const Variables& xs);
 inline Variable row_stack(const Variables& xs) { return vstack(xs); }
 inline Variable concatenate(const Variables& xs, int dim = 0) { return concat(xs, dim); }
+inline Array concatenate(const std::vector<Array>& arrays, int axis = 0) {
+  return concatenate(std::span<const Array>(arrays), axis);
+}
 // The matrices along the diagonal of a matrix of zeros; vectors count as rows. ValueError for other ranks.
 CATENA_EXPORT Variable block_diag(const Variables& xs);
 template <class... X> Variable block_diag(const Variable& x, const X&... more) requires(sizeof...(X) > 0) {
