@@ -411,7 +411,7 @@ std::vector<Case> pooling() {
            nn::spatial_pyramid_pooling_2d(x[0], 2), x),
       CASE("Unpooling2D", Unpooling2D(2), nn::unpooling_2d(x[0], 2), x),
       CASE("Unpooling2D", Unpooling2D(3, 2, 0, {14, 11}, false),
-           nn::unpooling_2d(x[0], 3, {.stride = 2, .outsize = {{14, 11}}, .cover_all = false}), x),
+           nn::unpooling_2d(x[0], 3, {.stride = 2, .outsize = {14, 11}, .cover_all = false}), x),
       CASE("UnpoolingND", UnpoolingND(3, 2, 2, 0), nn::unpooling_nd(x[0], 2, {.stride = 2}), volume),
       CASE("Upsampling2D", Upsampling2D(indexes, 2, 2), nn::upsampling_2d(x[0], indexes, 2, {.stride = 2}),
            spread({1, 2, 2, 2}))};

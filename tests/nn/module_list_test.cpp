@@ -246,7 +246,7 @@ BOOST_AUTO_TEST_CASE(hooks_of_backward) {
   auto handle = times.register_full_backward_hook([&](auto& link, const auto& grad_in, const auto& grad_out) {
     BOOST_TEST(&link == &times);
     BOOST_TEST((grad_in.size() == 1u && !grad_in[0]));
-    for (const double g : of(grad_out[0])) seen.push_back(g);
+    for (const double g : test::values(grad_out[0].data())) seen.push_back(g);
   });
   autograd::sum(times(x()) * 2).backward();
   BOOST_TEST(seen == (std::vector<double>{2, 2}), each);

@@ -172,12 +172,12 @@ BOOST_AUTO_TEST_CASE(lengths_by_position) {
   BOOST_TEST(nn::average_pooling_nd(x, 2, {2, 1, 1}).shape() == (Shape{1, 2, 2, 3, 2}));
   same(nn::unpooling_nd(x, 2, {2, 1, 1}), nn::unpooling_nd(x, 2, {.stride = {{2, 1, 1}}}));
   same(nn::unpooling_nd(x, 2, {2, 1, 1}, 0, {10, 5, 4}, false),
-       nn::unpooling_nd(x, 2, {.stride = {{2, 1, 1}}, .outsize = {{10, 5, 4}}, .cover_all = false}));
+       nn::unpooling_nd(x, 2, {.stride = {{2, 1, 1}}, .outsize = {10, 5, 4}, .cover_all = false}));
   BOOST_TEST(nn::unpooling_nd(x, 2, {2, 1, 1}, {0, 1, 0}).shape() == (Shape{1, 2, 9, 3, 4}));
   const Variable image(spread({1, 2, 5, 4}));
   same(nn::unpooling_2d(image, 2, {2, 1}), nn::unpooling_2d(image, 2, {.stride = {{2, 1}}}));
   same(nn::unpooling_2d(image, 2, {2, 1}, 0, {10, 5}),
-       nn::unpooling_2d(image, 2, {.stride = {{2, 1}}, .outsize = {{10, 5}}}));
+       nn::unpooling_2d(image, 2, {.stride = {{2, 1}}, .outsize = {10, 5}}));
   // A pair in braces is the stride, not the stride and the pad of the options.
   same(nn::max_pooling_2d(image, 3, {2, 1}), nn::max_pooling_2d(image, 3, {.stride = {{2, 1}}}));
   same(nn::max_pooling_2d(image, 2, {2, 1}, {0, 1}, false),
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE(lengths_by_position) {
   same(nn::average_pooling_2d(image, 3, {2, 1}), nn::average_pooling_2d(image, 3, {.stride = {{2, 1}}}));
   const auto [y, indices] = nn::max_pooling_2d(image, 2, {.stride = {{2, 1}}, .cover_all = false}, nn::return_indices);
   same(nn::upsampling_2d(y, indices, 2, {2, 1}, 0, {5, 4}, false),
-       nn::upsampling_2d(y, indices, 2, {.stride = {{2, 1}}, .outsize = {{5, 4}}, .cover_all = false}));
+       nn::upsampling_2d(y, indices, 2, {.stride = {{2, 1}}, .outsize = {5, 4}, .cover_all = false}));
 }
 
 BOOST_AUTO_TEST_CASE(unpooling_writes_whole_windows) {
@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(unpooling_writes_whole_windows) {
   BOOST_TEST((to_vector<float>(nn::unpooling_2d(x, 3, {.stride = 2}).data()) ==
               std::vector<float>{1, 1, 3, 2, 1, 1, 3, 2, 4, 4, 10, 6, 3, 3, 7, 4}));
   // Behind the same windows side by side, pooling gives x back.
-  const Variable wide = nn::unpooling_2d(Variable(spread({1, 2, 2, 2})), 3, {.outsize = {{5, 5}}});
+  const Variable wide = nn::unpooling_2d(Variable(spread({1, 2, 2, 2})), 3, {.outsize = {5, 5}});
   BOOST_CHECK(wide.shape() == (Shape{1, 2, 5, 5}));
   BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::max_pooling_2d(wide, 3).data(), spread({1, 2, 2, 2}), 0, 0));
 }
@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(upsampling_puts_maxima_back) {
   for (std::size_t k = 0; k < 36; ++k) ramp[k] = double(k + 1);
   const Variable x(array(ramp, {1, 1, 6, 6}));
   const auto [y, indices] = nn::max_pooling_2d(x, 2, {}, nn::return_indices);
-  const Doubles up = to_vector<double>(nn::upsampling_2d(y, indices, 2, {.outsize = {{6, 6}}}).data());
+  const Doubles up = to_vector<double>(nn::upsampling_2d(y, indices, 2, {.outsize = {6, 6}}).data());
   for (std::size_t k = 0; k < 36; ++k) BOOST_TEST(up[k] == (k / 6 % 2 == 1 && k % 2 == 1 ? ramp[k] : 0));
   // Overlapping windows add up.
   const Array small = spread({2, 2, 3, 3}), image = spread({2, 2, 5, 4}, -1, 1, 3);
@@ -236,7 +236,7 @@ BOOST_AUTO_TEST_CASE(upsampling_puts_maxima_back) {
   const Array places = nn::max_pooling_2d(Variable(image), {3, 2}, windows, nn::return_indices).indices;
   const auto f = [&](const Variables& v) {
     return Variables{
-        nn::upsampling_2d(v[0], places, {3, 2}, {.stride = 2, .pad = 1, .outsize = {{5, 4}}, .cover_all = false})};
+        nn::upsampling_2d(v[0], places, {3, 2}, {.stride = 2, .pad = 1, .outsize = {5, 4}, .cover_all = false})};
   };
   const Doubles picked = to_vector<double>(f({Variable(small)})[0].data()), xs = to_vector<double>(small);
   const std::vector<std::int32_t> at = to_vector<std::int32_t>(places);
