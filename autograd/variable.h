@@ -526,6 +526,7 @@ struct GradOutputs : Variables {
 // The same with options of PyTorch and Chainer: grad({y}, {x}, {.create_graph = true}). grad_inputs, set_grad and
 // retain_grad are described at the function below.
 struct GradOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
   GradOutputs grad_outputs = {}, grad_inputs = {};
   bool set_grad = false, retain_grad = false;
   bool retain_graph = true;   // the graph stays, with either value
