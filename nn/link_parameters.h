@@ -13,7 +13,7 @@ struct PathParameter {
   std::string path;
   Parameter* parameter;
 };
-// In the order of Link::params().
+// In the order of Link::params(), and tied parameters at each of their places.
 std::vector<PathParameter> parameters_of(const Link& l);
 // True while functional_call() computes on this thread with other variables in the place of parameters.
 bool are_parameters_replaced() noexcept;

@@ -9,16 +9,24 @@ namespace nn {
 
 ParameterHandle& ParameterHandle::operator=(const ParameterHandle& o) {
   if (this == &o) return *this;
-  catena::check<catena::RuntimeError>(parameter_ != nullptr && o, "ParameterHandle",
+  Parameter* const own = parameter();
+  // A handle may be older than an assignment to W or b of its layer.
+  const Variable from = !o.is_of_layer() ? Variable(o) : o.parameter() != nullptr ? Variable(*o.parameter()) : Variable();
+  catena::check<catena::RuntimeError>(own != nullptr && from, "ParameterHandle",
                                       "a layer without the parameter (a bias with nobias, or a handle that was copied) "
                                       "cannot be tied to another one");
-  parameter_->Variable::operator=(o);
-  Variable::operator=(o);
+  own->Variable::operator=(from);
+  Variable::operator=(from);
   return *this;
 }
-void ParameterHandle::refer_to(Parameter* parameter) {
-  parameter_ = parameter;
-  Variable::operator=(parameter != nullptr ? Variable(*parameter) : Variable());
+Parameter* ParameterHandle::parameter() const noexcept {
+  return optional_ != nullptr && *optional_ ? &**optional_ : required_;
+}
+void ParameterHandle::refer_to(Parameter* required, OptionalParameter* optional) {
+  required_ = required;
+  optional_ = optional;
+  const Parameter* const own = parameter();
+  Variable::operator=(own != nullptr ? Variable(*own) : Variable());
 }
 
 }  // namespace nn
@@ -46,8 +54,8 @@ WeightAndBias& WeightAndBias::operator=(const WeightAndBias& o) {
 }
 
 void WeightAndBias::refer_handles() {
-  weight.refer_to(&W);
-  bias.refer_to(b ? &*b : nullptr);
+  weight.refer_to(&W, nullptr);
+  bias.refer_to(nullptr, &b);
 }
 
 void WeightAndBias::update_handles() {
