@@ -7,10 +7,10 @@
 #include <memory>
 #include <optional>
 
+#include <catena/nn/clipping.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_hooks/spectral_normalization.h>
-#include <catena/nn/clipping.h>
 #include <catena/nn/links.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/tests/support/link_values.h>
@@ -257,8 +257,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_tied_weights) {
   }
   // w_0 for every row, and for row 0 also the sum of all rows, (2, 2).
   CHECK_VALUES(Variable(model.head.W.grad()), {3, 2, 1, 0, 1, 0});
-  BOOST_TEST(autograd::item(nn::grads_norm(model)).to_double() == std::sqrt(15.0),
-             boost::test_tools::tolerance(1e-6));
+  BOOST_TEST(autograd::item(nn::grads_norm(model)).to_double() == std::sqrt(15.0), boost::test_tools::tolerance(1e-6));
   // The gradients of a copy, in which each layer has its own parameter, add up; those of a tied model are added once.
   const TiedNet untied = twin;
   model.zerograds();
@@ -284,8 +283,8 @@ BOOST_AUTO_TEST_CASE(functional_calls_of_tied_weights) {
   TiedNet model;
   const Variable own = model.params()[0], w(floats({1, 0, 0, 1, 1, 1}, {3, 2})), v(floats({1, 0, 0, 1, 1, 1}, {3, 2}));
   using Map = std::map<std::string, Variable>;
-  for (const Map& given : {Map{{"embedding.weight", w}}, Map{{"head.weight", w}},
-                           Map{{"embedding.weight", w}, {"head.weight", w}}})
+  for (const Map& given :
+       {Map{{"embedding.weight", w}}, Map{{"head.weight", w}}, Map{{"embedding.weight", w}, {"head.weight", w}}})
     CHECK_VALUES(nn::functional_call(model, given, word(2)), {1, 1, 2});
   CHECK_VALUES(nn::functional_call(model, Variables{w}, word(2)), {1, 1, 2});
   BOOST_CHECK_THROW(nn::functional_call(model, Variables{w, w}, word(2)), catena::ValueError);
