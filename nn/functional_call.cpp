@@ -7,6 +7,7 @@
 #include <catena/autograd/vmap.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_parameters.h>
+#include <catena/nn/serializers/key_style.h>
 
 namespace nn {
 
@@ -33,20 +34,25 @@ std::pair<Parameter*, Variable> replacement(const PathParameter& place, const Va
 }  // namespace
 
 std::vector<NamedParam> internal::with_paths(const Link& link, std::vector<NamedParam> by_name) {
-  const std::vector<NamedParam> names = link.named_parameters(), paths = link.namedparams();
+  const std::vector<PathParameter> places = internal::parameters_of(link);
   for (NamedParam& given : by_name) {
-    const auto at = std::find_if(names.begin(), names.end(), [&](const NamedParam& p) { return p.path == given.path; });
-    check<catena::KeyError>(at != names.end(), kOp, "no parameter has the name ", given.path);
-    given.path = paths[static_cast<std::size_t>(at - names.begin())].path;
+    const auto at = std::find_if(places.begin(), places.end(), [&](const PathParameter& p) {
+      return internal::name_in_pytorch(p.path.substr(1)) == given.path;
+    });
+    check<catena::KeyError>(at != places.end(), kOp, "no parameter has the name ", given.path);
+    given.path = at->path;
   }
   return by_name;
 }
 
 internal::OtherParameters::OtherParameters(Link& link, const Variables& parameters) {
-  const std::vector<PathParameter> places = internal::parameters_of(link);
-  check<ValueError>(places.size() == parameters.size(), kOp, "the link has ", places.size(), " parameters, and ",
+  const std::vector<NamedParam> own = link.namedparams();
+  check<ValueError>(own.size() == parameters.size(), kOp, "the link has ", own.size(), " parameters, and ",
                     parameters.size(), " variables are given");
-  for (std::size_t i = 0; i < places.size(); ++i) list_.push_back(replacement(places[i], parameters[i]));
+  const std::vector<PathParameter> places = internal::parameters_of(link);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    for (const PathParameter& place : places)
+      if (place.parameter->is_same(own[i].param)) list_.push_back(replacement(place, parameters[i]));
   exchange();
   ++replacements;
 }
@@ -61,7 +67,15 @@ internal::OtherParameters::OtherParameters(Link& link, const std::vector<NamedPa
       for (const PathParameter& p : places) paths += (paths.empty() ? "" : ", ") + p.path;
       catena::fail<catena::KeyError>(kOp, "there is no parameter ", given.path, " (there are: ", paths, ")");
     }
-    list_.push_back(replacement(*at, given.param));
+    const auto earlier = std::find_if(list_.begin(), list_.end(),
+                                      [&](const auto& known) { return known.first->is_same(*at->parameter); });
+    if (earlier != list_.end()) {
+      check<ValueError>(earlier->second.is_same(given.param), kOp, "two different variables are given for ", at->path,
+                        ", or for parameters that are tied to it");
+      continue;
+    }
+    for (const PathParameter& place : places)
+      if (place.parameter->is_same(*at->parameter)) list_.push_back(replacement(place, given.param));
   }
   exchange();
   ++replacements;

@@ -52,8 +52,9 @@ template <class P> decltype(auto) other_parameters(const Link& link, const P& pa
 // Returns link(xs...), or call(), computed with `parameters` instead of the link's own: Variables in the order of
 // link.params(), {path, variable} for some of them, or a std::map of them by PyTorch's names ("fc1.weight"). Gradients
 // flow to these variables. The link has its own parameters again afterwards, also after an exception. Running averages
-// and recurrent state change as in any call. ValueError for another number or another shape, KeyError for an unknown
-// path (it lists the paths), RuntimeError for a parameter that has no shape yet.
+// and recurrent state change as in any call. A variable for one of several tied parameters takes the place of all of
+// them. ValueError for another number or another shape, or for two variables in one place, KeyError for an unknown path
+// (it lists the paths), RuntimeError for a parameter that has no shape yet.
 template <class L, class Parameters, class... X>
 auto functional_call(L& link, const Parameters& parameters,
                      const X&... xs) requires(std::derived_from<L, Link> &&

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
 #include <catena/kernels/base/error_context.h>
@@ -139,6 +140,16 @@ template <class F> void for_parameters(const Link& l, F f) try {
 } catch (...) {
   catena::rethrow_standard("Link");
 }
+// The same without the later places of tied parameters, which are one variable at several places.
+template <class F> void for_distinct_parameters(const Link& l, F f) {
+  std::vector<const void*> seen;  // sorted
+  for_parameters(l, [&](const std::string& path, Parameter& p) {
+    const auto at = std::lower_bound(seen.begin(), seen.end(), p.id());
+    if (at != seen.end() && *at == p.id()) return;
+    seen.insert(at, p.id());
+    f(path, p);
+  });
+}
 template <class F> void for_links(Link& l, const std::string& path, std::vector<const Link*>& shared, F& f) {
   f(path, l);
   for_children(l, shared, [&](std::string_view name, Link& child) {
@@ -185,7 +196,7 @@ std::vector<NamedParam> Link::namedparams() const { return namedparams(true); }
 
 std::vector<Variable> Link::params(bool include_uninit) const {
   std::vector<Variable> result;
-  for_parameters(*this, [&](const std::string&, Parameter& p) {
+  for_distinct_parameters(*this, [&](const std::string&, Parameter& p) {
     if (include_uninit || p.is_initialized()) result.push_back(p);
   });
   return result;
@@ -193,14 +204,14 @@ std::vector<Variable> Link::params(bool include_uninit) const {
 
 std::vector<NamedParam> Link::namedparams(bool include_uninit) const {
   std::vector<NamedParam> result;
-  for_parameters(*this, [&](const std::string& path, Parameter& p) {
+  for_distinct_parameters(*this, [&](const std::string& path, Parameter& p) {
     if (include_uninit || p.is_initialized()) result.push_back({path, p});
   });
   return result;
 }
 
 void Link::for_each_param(const catena::Function<void(std::string_view path, const Variable& param)>& f) const {
-  for_parameters(*this, [&](const std::string& path, Parameter& p) { f(path, p); });
+  for_distinct_parameters(*this, [&](const std::string& path, Parameter& p) { f(path, p); });
 }
 
 std::vector<NamedLink> Link::namedlinks(bool skipself) try {
@@ -327,8 +338,10 @@ void Link::addgrads(const Link& from) {
   for (const Pairing& p : pairs)
     check<ValueError>(p.target->is_initialized() || !p.source->grad(), "Link.addgrads", "the parameter ", p.path,
                       " has no data yet, so it cannot take a gradient");
+  std::set<std::pair<const void*, const void*>> added;  // two layers that are tied in both links are one pair
   for (const Pairing& p : pairs)
-    if (p.source->grad() && !p.source->is_same(*p.target)) p.target->addgrad(*p.source);
+    if (p.source->grad() && !p.source->is_same(*p.target) && added.emplace(p.target->id(), p.source->id()).second)
+      p.target->addgrad(*p.source);
 }
 
 std::int64_t Link::count_params() const {

@@ -196,7 +196,7 @@ class CATENA_EXPORT Link {
   const std::string& name() const noexcept { return name_; }
 
   // Returns all parameters: the link's own in member order, then those of the children depth-first. A parameter that
-  // several members share is listed once, under the first of its paths.
+  // several members share, or to which several layers are tied, is listed once, under the first of its paths.
   std::vector<Variable> params() const;
   std::vector<NamedParam> namedparams() const;
   // With false: only the parameters that have a shape.
@@ -350,14 +350,17 @@ class CATENA_EXPORT Link {
   }
   // Has hook(link, grad_inputs, grad_outputs) called in backward, once the gradient of the result of a call is known:
   // grad_outputs[0]. The gradients of the arguments are not known then: grad_inputs has a null variable for each; a
-  // hook of the argument itself gets its gradient. The hook returns nothing. The link must live until then.
+  // hook of the argument itself gets its gradient. The hook returns nothing. The link must live until then. A link that
+  // returns an argument itself has no result of its own, and the hook is not called.
   template <class F> LinkHookHandle register_full_backward_hook(F hook) {
     using Result = std::invoke_result_t<F&, Link&, const Variables&, const Variables&>;
     static_assert(std::is_void_v<Result>,
                   "a backward hook returns nothing: a hook of a variable replaces its gradient");
     return register_forward_hook(
         [shared = catena::Shared<F>::make(std::move(hook))](Link& link, const Variables& args, const Variables& ys) {
-          if (ys.empty() || !ys[0].requires_grad()) return;
+          if (ys.empty() || !ys[0].requires_grad() || ys[0].creator() == nullptr) return;
+          for (const Variable& x : args)
+            if (ys[0].is_same(x)) return;
           ys[0].register_hook([shared, &link, n = args.size()](const Variable& gy) {
             (*shared)(link, static_cast<const Variables&>(Variables(n)), static_cast<const Variables&>(Variables{gy}));
           });

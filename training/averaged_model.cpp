@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/nn/link_parameters.h>
 #include <catena/nn/links/batch_normalization.h>
 
 namespace training::internal {
@@ -38,9 +39,8 @@ void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& m
     return;
   }
   const autograd::using_config mode({.enable_backprop = false});
-  std::vector<autograd::Variable> to, from;
-  for (const autograd::Variable& p : averages.params()) to.push_back(p);
-  for (const autograd::Variable& p : model.params()) from.push_back(p);
+  nn::internal::tie_as(averages, model);
+  const std::vector<autograd::Variable> to = averages.params(), from = model.params();
   std::vector<std::pair<autograd::Array, autograd::Array>> results;
   for (std::size_t k = 0; k < to.size(); ++k) {
     if (!to[k].data()) continue;

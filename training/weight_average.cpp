@@ -6,6 +6,7 @@
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/link_parameters.h>
 #include <catena/training/stored_number.h>
 
 namespace training {
@@ -106,6 +107,7 @@ void WeightAverage::copy_to(Link& model) const {
     check<ValueError>(at->second.data() && at->second.shape() == e.average.shape(), "WeightAverage.copy_to",
                       "the average of ", path, " has the shape ", e.average.shape(), ", which the parameter has not");
   }
+  nn::internal::tie_as(model, *model_);
   for (const auto& [path, e] : entries_) {
     const Variable& target = targets[path];
     autograd::assign(target.data(), autograd::to_device(average_of(e, swapped_), target.device()));

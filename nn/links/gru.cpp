@@ -1,6 +1,6 @@
 #include <catena/nn/links/gru.h>
 
-#include <utility>
+#include <string>
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/composed.h>
@@ -30,7 +30,7 @@ Variable internal::GRUBase::next(const Variable& h, const Variable& x) {
   return linear_interpolate(z, tanh(W(x) + U(r * h)), h);
 }
 
-GRU::GRU(AsNetwork, int in, std::optional<int> units, const RecurrentOptions& o) : GRUBase(), options_() {
+GRU::GRU(AsNetwork, int in, std::optional<int> units, const RecurrentOptions& o) : GRUBase() {
   catena::check<catena::TypeError>(units.has_value(), "GRU", "PyTorch's options need a hidden size");
   layers.emplace(in, *units, o);
 }
@@ -42,19 +42,18 @@ void GRU::visit_declared(MemberVisitor& visitor) {
 }
 Variable GRU::call(const Variables& args) { return internal::invoke(*this, args); }
 
-// Before the first call: gives the sizes the meaning of PyTorch's if only that fits x.
-void GRU::take_sizes_for(const Variable& x) {
-  const bool is_first = !std::exchange(was_called_, true);
-  const int in = W_r.out_size, units = static_cast<int>(W_r.W.shape(1));
-  if (!is_first || in == units || x.shape(-1) != in) return;
-  const auto replace = [&](Linear& linear, int length, const Initializer& init) {
-    Linear fresh(length, units, {.initialW = init, .initial_bias = options_.bias_init});
-    fresh.to_dtype(linear.W.dtype());
-    fresh.to_device(linear.W.device());
-    linear = static_cast<const Linear&>(fresh);  // a copy, so that optimizers keep the parameters
-  };
-  for (Linear* of_x : {&W_r, &W_z, &W}) replace(*of_x, in, options_.init);
-  for (Linear* of_h : {&U_r, &U_z, &U}) replace(*of_h, units, options_.inner_init);
+// x (.., in). PyTorch's order of the sizes is the likely reason if x has as many numbers as there are units.
+void GRU::expect_inputs(const Variable& x) {
+  const std::int64_t in = W_r.W.shape(1), given = x.ndim() > 0 ? x.shape(-1) : 0;
+  if (given == in) return;
+  const bool is_swapped = given == W_r.out_size;
+  throw catena::InvalidType(
+      catena::concat("x.shape[-1] == ", std::to_string(in)),
+      catena::concat(std::to_string(given), " != ", std::to_string(in)),
+      catena::concat("Invalid operation is performed in: GRU",
+                     is_swapped ? ", whose sizes are GRU(n_units, n_inputs); PyTorch's order is that of "
+                                  "nn::GRU(in, out, {.num_layers = 1})"
+                                : ""));
 }
 
 Variables GRU::outputs_by_time(const OfInput& all, const std::vector<std::int64_t>& batch_sizes, Variable& state) {
@@ -86,7 +85,7 @@ GRUOutput GRU::of_sequences(const Variable& x, const Variable& given) {
   internal::expect_rank("GRU", x, 3);
   catena::check<catena::ValueError>(x.shape(0) > 0, "GRU", "x has the shape ", x.shape(),
                                     "; the length of axis 0, the axis of times, must be at least 1");
-  take_sizes_for(x);
+  expect_inputs(x);
   const std::int64_t times = x.shape(0), batch = x.shape(1);
   Variable state = internal::initial_state("GRU", x, batch, given, W_r.out_size);
   const Variables ys = outputs_by_time(of_input(reshape(x, {times * batch, x.shape(2)})),
@@ -101,7 +100,7 @@ torch::PackedGRUResult GRU::operator()(const utils::rnn::PackedSequence& x, cons
     y.output.data = called(y.output.data);
     return y;
   }
-  take_sizes_for(x.data);
+  expect_inputs(x.data);
   const std::int64_t batch = x.batch_sizes.empty() ? 0 : x.batch_sizes[0];
   Variable state =
       internal::initial_state("GRU", x.data, batch, torch::internal::reordered(given, x.sorted_indices), W_r.out_size);
@@ -113,7 +112,6 @@ torch::PackedGRUResult GRU::operator()(const utils::rnn::PackedSequence& x, cons
 GRUOutput GRU::operator()(const Variable& h_or_x, const Variable& x_or_state) {
   if (layers || (h_or_x && h_or_x.ndim() == 3)) return of_sequences(h_or_x, x_or_state);
   LinkCall called(*this, h_or_x, x_or_state);
-  was_called_ = true;
   const Variable next_h = called(next(h_or_x, x_or_state));
   return {next_h, next_h};
 }

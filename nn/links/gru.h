@@ -37,6 +37,7 @@ class CATENA_EXPORT GRUBase : public Chain {
 class GRUOutput : public Variable {
  public:
   GRUOutput(const Variable& output, const Variable& last) : Variable(output), state(last) {}
+  using Variable::operator=;  // h = nn::relu(h) assigns the variable of the output
   const Variable& output() const noexcept { return *this; }
   template <std::size_t I> Variable get() const { return I == 0 ? Variable(*this) : state; }
   Variable state;
@@ -48,17 +49,17 @@ class GRUOutput : public Variable {
 //
 // x (T, B, in) is a batch of whole sequences: auto [output, state] = gru(x), or gru(x, state), gives the output (T, B,
 // units) and the state (1, B, units) after the last time, with PyTorch's formula, whose reset gate is applied to U h,
-// and the same parameters. PyTorch's class has its sizes in the other order. If the first call of GRU(a, b) is one with
-// sequences of a numbers, the sizes are GRU(input_size, hidden_size): the parameters then get new values of these
-// shapes. InvalidType for other x, ValueError for sequences of length 0.
+// and the same parameters. InvalidType for other x, ValueError for sequences of length 0.
 //
-// With PyTorch's options, the link is a torch::GRU, `layers`, whose parameters replace those of the link, and every
-// call is one with whole sequences, also that of a matrix (T, in), a sequence without a batch:
-//   nn::GRU gru(3, 5, {.num_layers = 2, .batch_first = true});
+// PyTorch's class has its sizes in the other order, GRU(input_size, hidden_size). With PyTorch's options, the link is a
+// torch::GRU, `layers`, whose parameters replace those of the link, and every call is one with whole sequences, also
+// that of a matrix (T, in), a sequence without a batch:
+//   nn::GRU gru(3, 5, {.num_layers = 1});
+//   nn::GRU other(3, 5, {.num_layers = 2, .batch_first = true});
 class CATENA_EXPORT GRU : public internal::GRUBase {
  public:
   explicit GRU(int n_units, std::optional<int> n_inputs = {}, const Options& options = {})
-      : GRUBase(n_units, n_inputs, options), options_(options) {}
+      : GRUBase(n_units, n_inputs, options) {}
   template <std::same_as<RecurrentOptions> O = RecurrentOptions>
   GRU(int input_size, std::optional<int> hidden_size, const O& options)
       : GRU(AsNetwork{}, input_size, hidden_size, options) {}
@@ -80,7 +81,7 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
   struct AsNetwork {};
   GRU(AsNetwork, int input_size, std::optional<int> hidden_size, const RecurrentOptions& options);
   GRUOutput of_sequences(const Variable& x, const Variable& state);
-  void take_sizes_for(const Variable& x);
+  void expect_inputs(const Variable& x);
   // What x (n, in) adds to the arguments of r, z and a: (n, units).
   struct OfInput {
     Variable r, z, a;
@@ -88,9 +89,6 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
   OfInput of_input(const Variable& x) { return {W_r(x), W_z(x), W(x)}; }
   // The outputs (B_t, units) of the times, each of which has the next B_t rows of the arguments; the state goes on.
   Variables outputs_by_time(const OfInput& all, const std::vector<std::int64_t>& batch_sizes, Variable& state);
-
-  Options options_ = {};
-  bool was_called_ = false;
 };
 
 // The GRU with the sizes in the order of later versions of Chainer: StatelessGRU(in_size, out_size).

@@ -53,6 +53,7 @@ class CATENA_EXPORT StatelessLSTM : public internal::LSTMBase {
 class LSTMOutput : public Variable {
  public:
   LSTMOutput(const Variable& output, const torch::LSTMState& last) : Variable(output), state(last) {}
+  using Variable::operator=;  // h = nn::relu(h) assigns the variable of the output
   const Variable& output() const noexcept { return *this; }
   template <std::size_t I> auto get() const {
     if constexpr (I == 0) return Variable(*this);

@@ -1,5 +1,7 @@
 #include <catena/nn/links/parameter_handle.h>
 
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 #include <catena/nn/link_parameters.h>
@@ -9,21 +11,43 @@ namespace nn {
 
 ParameterHandle& ParameterHandle::operator=(const ParameterHandle& o) {
   if (this == &o) return *this;
-  catena::check<catena::RuntimeError>(parameter_ != nullptr && o, "ParameterHandle",
+  Parameter* const own = parameter();
+  // A handle may be older than an assignment to W or b of its layer.
+  const Variable from = !o.is_of_layer()           ? Variable(o)
+                        : o.parameter() != nullptr ? Variable(*o.parameter())
+                                                   : Variable();
+  catena::check<catena::RuntimeError>(own != nullptr && from, "ParameterHandle",
                                       "a layer without the parameter (a bias with nobias, or a handle that was copied) "
                                       "cannot be tied to another one");
-  parameter_->Variable::operator=(o);
-  Variable::operator=(o);
+  own->Variable::operator=(from);
+  Variable::operator=(from);
   return *this;
 }
-void ParameterHandle::refer_to(Parameter* parameter) {
-  parameter_ = parameter;
-  Variable::operator=(parameter != nullptr ? Variable(*parameter) : Variable());
+Parameter* ParameterHandle::parameter() const noexcept {
+  return optional_ != nullptr && *optional_ ? &**optional_ : required_;
+}
+void ParameterHandle::refer_to(Parameter* required, OptionalParameter* optional) {
+  required_ = required;
+  optional_ = optional;
+  const Parameter* const own = parameter();
+  Variable::operator=(own != nullptr ? Variable(*own) : Variable());
 }
 
 }  // namespace nn
 
 namespace nn::internal {
+
+void tie_as(Link& link, const Link& other) {
+  std::unordered_map<std::string, Parameter*> by_path;
+  for (const PathParameter& p : parameters_of(link)) by_path.emplace(p.path, p.parameter);
+  std::unordered_map<const void*, Parameter*> firsts;  // by the variable in `other`
+  for (const PathParameter& p : parameters_of(other)) {
+    const auto own = by_path.find(p.path);
+    if (own == by_path.end()) continue;
+    const auto [first, is_first] = firsts.emplace(p.parameter->id(), own->second);
+    if (!is_first) own->second->Variable::operator=(*first->second);
+  }
+}
 
 WeightAndBias::WeightAndBias(Parameter given) : W(std::move(given)) {}
 WeightAndBias::WeightAndBias(const WeightAndBias& o) : Link(o), W(o.W), b(o.b) { refer_handles(); }
@@ -46,8 +70,8 @@ WeightAndBias& WeightAndBias::operator=(const WeightAndBias& o) {
 }
 
 void WeightAndBias::refer_handles() {
-  weight.refer_to(&W);
-  bias.refer_to(b ? &*b : nullptr);
+  weight.refer_to(&W, nullptr);
+  bias.refer_to(nullptr, &b);
 }
 
 void WeightAndBias::update_handles() {

@@ -32,9 +32,13 @@ class CATENA_EXPORT ParameterHandle : public autograd::Variable {
 
  private:
   friend class internal::WeightAndBias;
-  void refer_to(Parameter* parameter);
+  void refer_to(Parameter* required, OptionalParameter* optional);
+  bool is_of_layer() const noexcept { return required_ != nullptr || optional_ != nullptr; }
+  Parameter* parameter() const noexcept;  // null for a handle without a layer, and for a layer without the parameter
 
-  Parameter* parameter_ = nullptr;  // of the layer to which the handle belongs
+  // The member of the layer to which the handle belongs: one of the two, or none for a copy of a handle.
+  Parameter* required_ = nullptr;
+  OptionalParameter* optional_ = nullptr;
 };
 
 namespace internal {

@@ -159,7 +159,11 @@ Variable TransformerEncoder::masked(const Variable& x, const Masks& masks) {
   for (TransformerEncoderLayer& layer : layers) y = layer(y, masks);
   return called(norm ? (*norm)(y) : y);
 }
-Variable TransformerEncoder::operator()(const Variable& x, const Masks& given, std::vector<KeyValueCache>& caches) {
+Variable TransformerEncoder::operator()(const Variable& x, const TransformerMasks& masks,
+                                        std::vector<KeyValueCache>& caches) {
+  return cached(x, masks_of(masks, heads_of(layers)), caches);
+}
+Variable TransformerEncoder::cached(const Variable& x, const Masks& given, std::vector<KeyValueCache>& caches) {
   LinkCall called(*this, x);
   const internal::CallScope scope(*this);
   catena::check<catena::ValueError>(caches.size() == layers.size(), "TransformerEncoder", "there are ", caches.size(),

@@ -106,9 +106,11 @@ class CATENA_EXPORT TransformerDecoderLayer : public Chain {
   NN_MEMBERS(self_attn, multihead_attn, linear1, linear2, norm1, norm2, norm3)
   Variable operator()(const Variable& x, const Variable& memory, const TransformerDecoderMasks& masks = {});
   // `masks` hide tokens of x, `memory_masks` those of memory.
-  template <std::same_as<Masks> M>
-  Variable operator()(const Variable& x, const Variable& memory, const M& masks, const Masks& memory_masks = {}) {
+  Variable operator()(const Variable& x, const Variable& memory, const Masks& masks, const Masks& memory_masks) {
     return masked(x, memory, masks, memory_masks);
+  }
+  template <std::same_as<Masks> M> Variable operator()(const Variable& x, const Variable& memory, const M& masks) {
+    return masked(x, memory, masks, {});
   }
 
   MultiHeadAttention self_attn, multihead_attn;
@@ -144,13 +146,18 @@ class CATENA_EXPORT TransformerEncoder : public Chain {
     return masked(x, masks);
   }
   // With a cache for each layer, in the place of masks.cache; ValueError for another number of them.
-  Variable operator()(const Variable& x, const MultiHeadAttentionMasks& masks, std::vector<KeyValueCache>& caches);
+  Variable operator()(const Variable& x, const TransformerMasks& masks, std::vector<KeyValueCache>& caches);
+  template <std::same_as<MultiHeadAttentionMasks> M>
+  Variable operator()(const Variable& x, const M& masks, std::vector<KeyValueCache>& caches) {
+    return cached(x, masks, caches);
+  }
 
   std::vector<TransformerEncoderLayer> layers;
   std::optional<LayerNormalization> norm;
 
  private:
   Variable masked(const Variable& x, const MultiHeadAttentionMasks& masks);
+  Variable cached(const Variable& x, const MultiHeadAttentionMasks& masks, std::vector<KeyValueCache>& caches);
 };
 class CATENA_EXPORT TransformerDecoder : public Chain {
  public:
@@ -162,10 +169,14 @@ class CATENA_EXPORT TransformerDecoder : public Chain {
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const Variable& memory, const TransformerDecoderMasks& masks = {});
-  template <std::same_as<MultiHeadAttentionMasks> M>
-  Variable operator()(const Variable& x, const Variable& memory, const M& masks,
-                      const MultiHeadAttentionMasks& memory_masks = {}) {
+  // `masks` hide tokens of x, `memory_masks` those of memory.
+  Variable operator()(const Variable& x, const Variable& memory, const MultiHeadAttentionMasks& masks,
+                      const MultiHeadAttentionMasks& memory_masks) {
     return masked(x, memory, masks, memory_masks);
+  }
+  template <std::same_as<MultiHeadAttentionMasks> M>
+  Variable operator()(const Variable& x, const Variable& memory, const M& masks) {
+    return masked(x, memory, masks, {});
   }
 
   std::vector<TransformerDecoderLayer> layers;

@@ -1,4 +1,4 @@
-// Names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to this folder.
+// Names of parameters in files of another library: KeyStyle and LoadOptions::rename. Internal to nn.
 #pragma once
 
 #include <optional>

@@ -278,6 +278,13 @@ BOOST_AUTO_TEST_CASE(decoding_with_a_cache) {
     BOOST_TEST(caches[1].length() == end);
   }
   BOOST_TEST(caches[0].keys().shape() == (Shape{2, 2, 7, 2}));
+  // A bool mask hides where it is true, as without caches; in a MultiHeadAttentionMasks it shows.
+  const Array hidden = array<bool>({false, true, false, false, false, true, true, false, false}, {3, 3});
+  const Array shown = array<bool>({true, false, true, true, true, false, false, true, true}, {3, 3});
+  const Array begin = slice(x, 1, 0, 3), masked = model(begin, {.mask = hidden}).data();
+  std::vector<nn::KeyValueCache> first(2), second(2);
+  testing::assert_allclose(model(begin, {.mask = hidden}, first).data(), masked, 1e-5, 1e-5);
+  testing::assert_allclose(model(begin, nn::MultiHeadAttentionMasks{.mask = shown}, second).data(), masked, 1e-5, 1e-5);
   caches.pop_back();
   BOOST_CHECK_THROW(model(x, {}, caches), catena::ValueError);
   BOOST_CHECK_THROW(caches[0].append(ones({1, 2, 3, 2}), ones({1, 2, 3, 2})), catena::ValueError);
@@ -298,6 +305,12 @@ BOOST_AUTO_TEST_CASE(parameters_and_errors) {
   // Self-attention trains all parameters, in a decoder as well.
   nn::TransformerDecoder decoder(1, 6, 2, {.dim_feedforward = 4, .dropout = 0.5});
   sum(decoder(ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true})).backward();
+  // Masks of x and of memory in braces.
+  const Array padding = ones({2, 4}, Dtype::bool_);
+  BOOST_TEST(decoder(ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true}, {.padding = padding}).shape() ==
+             (Shape{2, 3, 6}));
+  BOOST_TEST(decoder.layers[0](ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true}, {.padding = padding}).shape() ==
+             (Shape{2, 3, 6}));
   for (const Variable& p : decoder.params()) BOOST_TEST(bool(p.grad()));
 }
 

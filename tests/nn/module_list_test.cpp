@@ -2,13 +2,17 @@
 #include <catena/nn/module_list.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <optional>
 
+#include <catena/nn/clipping.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_hooks/spectral_normalization.h>
 #include <catena/nn/links.h>
+#include <catena/nn/serializers/state_dict.h>
 #include <catena/tests/support/link_values.h>
 
 using namespace test;
@@ -203,6 +207,8 @@ BOOST_AUTO_TEST_CASE(tied_weights) {
   Tied model;
   BOOST_TEST((model.head.W.is_same(model.embedding.W) && model.head.weight.is_same(model.embedding.W)));
   BOOST_TEST(model.params().size() == 1u);
+  BOOST_TEST((model.namedparams().size() == 1u && model.namedparams()[0].path == "/embedding/W"));
+  BOOST_TEST(model.count_params() == 8);
   model.embedding.W.set_data(floats({1, 0, 0, 1, 1, 1, 2, 0}, {4, 2}));
   const Variable y = model(Variable(autograd::array<std::int32_t>({2}, {1})));
   CHECK_VALUES(y, {1, 1, 2, 2});
@@ -218,6 +224,73 @@ BOOST_AUTO_TEST_CASE(tied_weights) {
   nn::Linear moved = std::move(model.head);
   moved.weight = copied.embedding.weight;
   BOOST_TEST(moved.W.is_same(copied.embedding.W));
+  // The source is the parameter of the layer, also if it was exchanged after the handle was made.
+  nn::Linear a(2, 3), b(2, 3), c(2, 3);
+  b.b = nn::Parameter(floats({7, 8, 9}, {3}));
+  a.bias = b.bias;
+  BOOST_TEST((a.b->is_same(*b.b) && a.bias.is_same(*b.b)));
+  CHECK_VALUES(Variable(a.bias), {7, 8, 9});
+  a.b = std::nullopt;
+  BOOST_CHECK_THROW(a.bias = c.bias, catena::RuntimeError);
+  BOOST_CHECK_THROW(c.bias = a.bias, catena::RuntimeError);
+  BOOST_TEST((!a.b && c.b.has_value()));
+}
+
+namespace {
+struct TiedNet : nn::Chain {
+  nn::EmbedID embedding{3, 2};
+  nn::Linear head{2, 3, {.nobias = true}};
+  TiedNet() { head.weight = embedding.weight; }
+  NN_MEMBERS(embedding, head)
+  Variable operator()(const Variable& words) { return head(embedding(words)); }
+};
+Variable word(int id) { return Variable(autograd::array<std::int32_t>({id}, {1})); }
+}  // namespace
+
+// One gradient in the norm of gradients, and one sum of gradients.
+BOOST_AUTO_TEST_CASE(gradients_of_tied_weights) {
+  const std::vector<float> weights{1, 0, 0, 1, 1, 1};
+  TiedNet model, twin;
+  for (TiedNet* net : {&model, &twin}) {
+    net->embedding.W.set_data(floats(weights, {3, 2}));
+    autograd::sum((*net)(word(0))).backward();
+  }
+  // w_0 for every row, and for row 0 also the sum of all rows, (2, 2).
+  CHECK_VALUES(Variable(model.head.W.grad()), {3, 2, 1, 0, 1, 0});
+  BOOST_TEST(autograd::item(nn::grads_norm(model)).to_double() == std::sqrt(15.0), boost::test_tools::tolerance(1e-6));
+  // The gradients of a copy, in which each layer has its own parameter, add up; those of a tied model are added once.
+  const TiedNet untied = twin;
+  model.zerograds();
+  model.addgrads(twin);
+  CHECK_VALUES(Variable(model.head.W.grad()), {3, 2, 1, 0, 1, 0});
+  model.zerograds();
+  model.addgrads(untied);
+  CHECK_VALUES(Variable(model.head.W.grad()), {6, 4, 2, 0, 2, 0});
+}
+
+// Files have both places of a tied parameter.
+BOOST_AUTO_TEST_CASE(tied_weights_in_a_state_dict) {
+  TiedNet model, other;
+  const nn::StateDict state = model.state_dict();
+  BOOST_TEST((state.contains("embedding.weight") && state.contains("head.weight")));
+  BOOST_TEST(other.load_state_dict(state).missing_keys.empty());
+  BOOST_TEST(other.head.W.is_same(other.embedding.W));
+  BOOST_TEST(test::values(other.head.W.data()) == test::values(model.head.W.data()), each);
+}
+
+// A variable in the place of one of the tied parameters is in the place of both.
+BOOST_AUTO_TEST_CASE(functional_calls_of_tied_weights) {
+  TiedNet model;
+  const Variable own = model.params()[0], w(floats({1, 0, 0, 1, 1, 1}, {3, 2})), v(floats({1, 0, 0, 1, 1, 1}, {3, 2}));
+  using Map = std::map<std::string, Variable>;
+  for (const Map& given :
+       {Map{{"embedding.weight", w}}, Map{{"head.weight", w}}, Map{{"embedding.weight", w}, {"head.weight", w}}})
+    CHECK_VALUES(nn::functional_call(model, given, word(2)), {1, 1, 2});
+  CHECK_VALUES(nn::functional_call(model, Variables{w}, word(2)), {1, 1, 2});
+  BOOST_CHECK_THROW(nn::functional_call(model, Variables{w, w}, word(2)), catena::ValueError);
+  const Map two{{"embedding.weight", w}, {"head.weight", v}};
+  BOOST_CHECK_THROW(nn::functional_call(model, two, word(2)), catena::ValueError);
+  BOOST_TEST((model.head.W.is_same(own) && model.embedding.W.is_same(own)));
 }
 
 // Other names of append(), and names of elements.
@@ -239,6 +312,16 @@ BOOST_AUTO_TEST_CASE(elements_by_push_back) {
   BOOST_TEST(!sequence.is_training());
 }
 
+namespace {
+struct Returning : nn::Chain {
+  NN_MEMBERS()
+  Variable operator()(const Variable& x) {
+    nn::LinkCall called(*this, x);
+    return called(x);
+  }
+};
+}  // namespace
+
 // The gradient of the result of a call, until the handle is removed.
 BOOST_AUTO_TEST_CASE(hooks_of_backward) {
   Times times(3);
@@ -257,6 +340,15 @@ BOOST_AUTO_TEST_CASE(hooks_of_backward) {
   handle.remove();
   autograd::sum(times(x())).backward();
   BOOST_TEST(seen.size() == 2u);
+  // A link that returns its argument itself leaves no hook on it.
+  Returning identity;
+  int calls = 0;
+  identity.register_full_backward_hook([&](auto&, const auto&, const auto&) { ++calls; });
+  const Variable leaf = x(), result = leaf * 2;
+  BOOST_TEST(identity(leaf).is_same(leaf));
+  BOOST_TEST(identity(result).is_same(result));
+  autograd::sum(leaf * 3 + result).backward();
+  BOOST_TEST(calls == 0);
 }
 
 // Buffers of a link and of its children, whose memory the variables have.

@@ -176,13 +176,8 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_stateful_lstm) {
 // The formula is that of nn::torch::GRU, which is compared with PyTorch above, with the same matrices.
 BOOST_AUTO_TEST_CASE(sequences_of_a_gru) {
   nn::torch::GRU expected(3, 4);
-  nn::GRU gru(3, 4);  // in PyTorch's order, which the first call tells
-  const std::vector<Variable> before = gru.params();
+  nn::GRU gru(4, 3);
   const Variable x(astype(spread({5, 2, 3}), Dtype::float32)), h(astype(spread({1, 2, 4}), Dtype::float32));
-  gru(x);
-  BOOST_CHECK_EQUAL(gru.W.W.shape(), (Shape{4, 3}));
-  BOOST_CHECK_EQUAL(gru.U_r.W.shape(), (Shape{4, 4}));
-  BOOST_TEST(before[0].is_same(gru.params()[0]));  // optimizers keep the parameters
   nn::Linear* const linears[] = {&gru.W_r, &gru.W_z, &gru.W, &gru.U_r, &gru.U_z, &gru.U};
   for (std::size_t i = 0; i < 6; ++i) {
     nn::Link& layer = *expected.links({.skipself = true})[0];
@@ -196,14 +191,39 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_gru) {
   const auto packed = nn::utils::rnn::pack_padded_sequence(x, {3, 5}, {.enforce_sorted = false});
   testing::assert_allclose(gru(packed, h).output.data.data(), expected(packed, h).output.data.data(), 1e-6, 1e-6);
   testing::assert_allclose(gru(packed, h).state.data(), expected(packed, h).state.data(), 1e-6, 1e-6);
-  // Chainer's order and call, after which the sizes stay.
+  // Chainer's call. The error names the form with PyTorch's order of sizes, and no parameter changes.
   nn::GRU units(4, 3);
   const auto [next, same] = units(ones({2, 4}), ones({2, 3}));
   BOOST_CHECK_EQUAL(next.shape(), (Shape{2, 4}));
   BOOST_TEST(same.is_same(next));
-  BOOST_CHECK_THROW(units(ones({5, 2, 4})), catena::InvalidType);
+  const std::vector<double> before = to_vector<double>(units.W_r.W.data());
+  nn::GRU fresh(4, 3);
+  for (nn::GRU* link : {&units, &fresh})
+    BOOST_CHECK_EXCEPTION((*link)(ones({5, 2, 4})), catena::InvalidType, [](const catena::Error& e) {
+      return std::string(e.what()).find("nn::GRU(in, out, {.num_layers = 1})") != std::string::npos;
+    });
+  BOOST_CHECK_THROW(fresh(ones({5, 2, 6})), catena::InvalidType);
+  BOOST_CHECK_EQUAL(fresh.W.W.shape(), (Shape{4, 3}));
+  BOOST_TEST(to_vector<double>(units.W_r.W.data()) == before, boost::test_tools::per_element());
   BOOST_CHECK_EQUAL(units(ones({5, 2, 3})).shape(), (Shape{5, 2, 4}));
   BOOST_CHECK_THROW(units(ones({0, 2, 3})), catena::ValueError);
+}
+
+// The result of a call is a variable, to which other variables are assigned.
+BOOST_AUTO_TEST_CASE(outputs_are_assigned) {
+  nn::LSTM lstm(3, 4);
+  nn::GRU gru(4, 3);
+  const Variable x(astype(spread({5, 2, 3}), Dtype::float32));
+  auto h = lstm(x);
+  const Variable last = h.state.h, twice = h + h;
+  h = twice;
+  BOOST_TEST((h.is_same(twice) && h.output().is_same(twice) && h.state.h.is_same(last)));
+  auto g = gru(x);
+  g = g + g;
+  BOOST_CHECK_EQUAL(g.shape(), (Shape{5, 2, 4}));
+  const nn::GRUOutput other = gru(x);
+  g = other;
+  BOOST_TEST((g.is_same(other) && g.state.is_same(other.state)));
 }
 
 BOOST_AUTO_TEST_CASE(states_are_tied) {

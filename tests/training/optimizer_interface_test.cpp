@@ -4,7 +4,9 @@
 #include <cmath>
 
 #include <catena/autograd/functions/reduction.h>
+#include <catena/nn/links/linear.h>
 #include <catena/tests/support/training_fixtures.h>
+#include <catena/training/averaged_model.h>
 #include <catena/training/optimizer_hooks.h>
 #include <catena/training/optimizers.h>
 
@@ -291,6 +293,39 @@ BOOST_AUTO_TEST_CASE(the_variance_of_the_noise_decays) {
   sgd.add_hook(GradientNoise(0.3));
   sgd.update([&] { return target.loss(); });
   BOOST_TEST(values(target.unused.data())[0] != 3);
+}
+
+// A parameter of two layers gets one update of each step, and its average is at both places of a copy.
+BOOST_AUTO_TEST_CASE(tied_parameters) {
+  struct Tied : nn::Chain {
+    nn::Linear a{2, 2, {.nobias = true}}, b{2, 2, {.nobias = true}};
+    Tied() { b.weight = a.weight; }
+    NN_MEMBERS(a, b)
+  };
+  Tied model;
+  model.a.W.set_data(floats({1, -2, 3, 4}, {2, 2}));
+  training::AveragedModel averaged(model);
+  SGD sgd(0.5);
+  sgd.setup(model);
+  const auto loss = [&] { return autograd::sum(Variable(model.a.W) * Variable(model.b.W)); };
+  sgd.update(loss);  // w - 0.5 (2 w)
+  BOOST_TEST(values(model.b.W.data()) == (Doubles{0, 0, 0, 0}), each);
+  model.a.W.set_data(floats({1, -2, 3, 4}, {2, 2}));
+  averaged.update_parameters(model);
+  model.a.W.set_data(floats({3, 0, 1, 2}, {2, 2}));
+  averaged.update_parameters(model);
+  BOOST_TEST(values(averaged.module.a.W.data()) == (Doubles{2, -1, 2, 3}), each);
+  BOOST_TEST(averaged.module.b.W.is_same(averaged.module.a.W));
+  training::AveragedModel latest(model, {.avg_fn = [](const auto&, const auto& p, auto) { return p * 1.0; }});
+  for (int update = 0; update < 2; ++update) latest.update_parameters(model);
+  BOOST_TEST(values(latest.module.b.W.data()) == (Doubles{3, 0, 1, 2}), each);
+  MomentumSGD momentum(0.5, 0.9);
+  momentum.setup(model);
+  model.a.W.set_data(floats({1, 0, 0, 0}, {2, 2}));
+  momentum.update(loss);  // v = -0.5 * 2
+  BOOST_TEST(values(model.a.W.data()) == (Doubles{0, 0, 0, 0}), each);
+  momentum.update(loss);  // v = 0.9 v
+  BOOST_TEST(values(model.a.W.data())[0] == -0.9, boost::test_tools::tolerance(1e-6));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

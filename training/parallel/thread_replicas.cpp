@@ -6,6 +6,7 @@
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/nn/link_parameters.h>
 #include <catena/training/parallel/flat_params.h>
 #include <catena/training/parallel/thread_pool.h>
 
@@ -29,6 +30,7 @@ class ThreadReplicas final : public Replicas {
     for (std::size_t k = 0; k < models_.size(); ++k) {
       models_[k]->to_device(team_.devices[k + 1]);
       models_[k]->copyparams(*team_.main);
+      nn::internal::tie_as(*models_[k], *team_.main);
     }
     auto& comm = *autograd::default_backend().extension<autograd::CommExtension>(team_.devices[0]);
     group_ = comm.connect(team_.devices);
