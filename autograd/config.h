@@ -137,6 +137,7 @@ template <class T, class Read = T> class ConfigEntry {
  public:
   constexpr ConfigEntry(std::optional<T> ConfigOptions::*written, Read Config::*read) noexcept
       : written_(written), read_(read) {}
+  ConfigEntry(const ConfigEntry&) = delete;  // bool before = config.train;
   const ConfigEntry& operator=(const T& value) const {
     ConfigOptions changes;
     changes.*written_ = value;

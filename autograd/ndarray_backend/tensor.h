@@ -17,6 +17,7 @@ namespace autograd {
 // A device, or its name: "cpu", "cuda", "cuda:1"; ValueError for other texts.
 struct CATENA_EXPORT DeviceOption : std::optional<Device> {
   using std::optional<Device>::optional;
+  DeviceOption(const std::optional<Device>& device) : optional(device) {}
   template <std::convertible_to<std::string_view> S> DeviceOption(const S& name) : DeviceOption(named(name)) {}
 
  private:
