@@ -33,25 +33,6 @@ void StatisticsOfBatches::begin_batch() {
   ++batches_;
 }
 
-void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n) {
-  if (n == 0) {
-    averages.copyparams(model);
-    return;
-  }
-  const autograd::using_config mode({.enable_backprop = false});
-  nn::internal::tie_as(averages, model);
-  const std::vector<autograd::Variable> to = averages.params(), from = model.params();
-  std::vector<std::pair<autograd::Array, autograd::Array>> results;
-  for (std::size_t k = 0; k < to.size(); ++k) {
-    if (!to[k].data()) continue;
-    const autograd::Variable average = function(to[k], from[k], n);
-    catena::check<catena::ValueError>(average.shape() == to[k].shape(), "AveragedModel", "avg_fn gave the shape ",
-                                      average.shape(), " for a parameter of the shape ", to[k].shape());
-    results.emplace_back(to[k].data(), average.data());
-  }
-  for (const auto& [parameter, average] : results) autograd::assign(parameter, average);
-}
-
 namespace {
 
 // The persistents of a model, in the order of its members.
@@ -70,7 +51,16 @@ class Buffers final : public nn::MemberVisitor {
   std::vector<std::int64_t*> integers;
   std::vector<double*> numbers;
   std::vector<std::string*> texts;
+
+  std::vector<std::size_t> counts() const {
+    return {arrays.size(), flags.size(), integers.size(), numbers.size(), texts.size()};
+  }
 };
+
+// Whether the array of a persistent has a place for that of the other one, which else replaces the persistent.
+bool fits(const nn::Persistent& to, const nn::Persistent& from) {
+  return from.array() && to.array() && from.array().shape() == to.array().shape();
+}
 
 template <class T> void copy_values(const std::vector<T*>& from, const std::vector<T*>& to) {
   for (std::size_t k = 0; k < from.size(); ++k) *to[k] = *from[k];
@@ -78,20 +68,52 @@ template <class T> void copy_values(const std::vector<T*>& from, const std::vect
 
 }  // namespace
 
-void average_buffers(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n) {
+void NextAverages::add(const autograd::Array& to, const autograd::Variable& average, const char* what) {
+  catena::check<catena::ValueError>(average && average.data(), "AveragedModel", "avg_fn gave no array for a ", what);
+  catena::check<catena::ValueError>(average.shape() == to.shape(), "AveragedModel", "avg_fn gave the shape ",
+                                    average.shape(), " for a ", what, " of the shape ", to.shape());
+  results_.emplace_back(to, average.data());
+}
+
+void NextAverages::compute_params(const AverageFunction& function) {
+  nn::internal::tie_as(averages_, model_);
+  const std::vector<autograd::Variable> to = averages_.params(), from = model_.params();
+  catena::check<catena::ValueError>(to.size() == from.size(), "AveragedModel", "the model has ", from.size(),
+                                    " parameters, and there are averages of ", to.size());
+  copies_params_ = n_ == 0;
+  if (copies_params_) return;
   const autograd::using_config mode({.enable_backprop = false});
-  const Buffers to(averages), from(model);
+  for (std::size_t k = 0; k < to.size(); ++k)
+    if (to[k].data()) add(to[k].data(), function(to[k], from[k], n_), "parameter");
+}
+
+void NextAverages::compute_buffers(const AverageFunction& function) {
+  const Buffers to(averages_), from(model_);
+  catena::check<catena::ValueError>(to.counts() == from.counts(), "AveragedModel", "the model has ", from.arrays.size(),
+                                    " persistent arrays, and there are averages of ", to.arrays.size(),
+                                    "; numbers and texts are as many in both, too");
+  copies_buffers_ = true;
+  const autograd::using_config mode({.enable_backprop = false});
+  for (std::size_t k = 0; k < from.arrays.size(); ++k) {
+    if (!fits(*to.arrays[k], *from.arrays[k])) continue;
+    const autograd::Array now = from.arrays[k]->array(), before = to.arrays[k]->array();
+    if (function && n_ > 0 && catena::is_floating(now.dtype()))
+      add(before, function(autograd::Variable(before), autograd::Variable(now), n_), "persistent array");
+    else results_.emplace_back(before, now);
+  }
+}
+
+void NextAverages::assign() {
+  if (copies_params_) averages_.copyparams(model_);
+  for (const auto& [array, value] : results_) autograd::assign(array, value);
+  if (!copies_buffers_) return;
+  const Buffers to(averages_), from(model_);
   copy_values(from.flags, to.flags);
   copy_values(from.integers, to.integers);
   copy_values(from.numbers, to.numbers);
   copy_values(from.texts, to.texts);
-  for (std::size_t k = 0; k < from.arrays.size(); ++k) {
-    const autograd::Array now = from.arrays[k]->array(), before = to.arrays[k]->array();
-    if (!now || !before || now.shape() != before.shape()) *to.arrays[k] = *from.arrays[k];
-    else if (function && n > 0 && catena::is_floating(now.dtype()))
-      autograd::assign(before, function(autograd::Variable(before), autograd::Variable(now), n).data());
-    else autograd::assign(before, now);
-  }
+  for (std::size_t k = 0; k < from.arrays.size(); ++k)
+    if (!fits(*to.arrays[k], *from.arrays[k])) *to.arrays[k] = *from.arrays[k];
 }
 
 }  // namespace training::internal

@@ -24,12 +24,28 @@ namespace internal {
 // The new average of a parameter, from the one before, the parameter, and the number of updates before.
 using AverageFunction =
     catena::Function<autograd::Variable(const autograd::Variable&, const autograd::Variable&, std::int64_t)>;
-// Sets the parameters of `averages` to the function's results, at the first update (n = 0) to those of the model.
-// ValueError for a result of another shape, which changes nothing.
-CATENA_EXPORT void average_by(const AverageFunction& function, nn::Link& averages, nn::Link& model, std::int64_t n);
-// Sets the persistents of `averages` to those of the model, its floating arrays, with `function`, to the results of it.
-CATENA_EXPORT void average_buffers(const AverageFunction& function, nn::Link& averages, nn::Link& model,
-                                   std::int64_t n);
+
+// The next values of a model of averages. All of them are computed and checked before assign() sets one, so that an
+// error changes nothing. Both models must outlive the object.
+class CATENA_EXPORT NextAverages {
+ public:
+  NextAverages(nn::Link& averages, nn::Link& model, std::int64_t n) : averages_(averages), model_(model), n_(n) {}
+  // The parameters become the function's results, at the first update (n = 0) those of the model. ValueError for a
+  // result of another shape, and for a model with another number of parameters.
+  void compute_params(const AverageFunction& function);
+  // The persistents become those of the model, its floating arrays, with a function, the results of it. ValueError as
+  // for parameters.
+  void compute_buffers(const AverageFunction& function);
+  void assign();
+
+ private:
+  void add(const autograd::Array& to, const autograd::Variable& average, const char* what);
+  nn::Link& averages_;
+  nn::Link& model_;
+  std::int64_t n_;
+  bool copies_params_ = false, copies_buffers_ = false;
+  std::vector<std::pair<autograd::Array, autograd::Array>> results_;  // arrays of the averages and their new values
+};
 }  // namespace internal
 
 struct AveragedModelOptions {
@@ -64,18 +80,20 @@ template <class Model> class AveragedModel {
   void update_parameters(const Model& model) {
     catena::check<catena::ValueError>(&model == model_, "AveragedModel",
                                       "update_parameters got another model than the constructor");
+    internal::NextAverages next(module, *model_, n_averaged());
     if (avg_fn_) {
-      internal::average_by(avg_fn_, module, *model_, n_);
-      internal::average_buffers(use_buffers_ ? avg_fn_ : internal::AverageFunction(), module, *model_, n_);
-      ++n_;
+      next.compute_params(avg_fn_);
+      next.compute_buffers(use_buffers_ ? avg_fn_ : internal::AverageFunction());
     } else {
       const double part = average_.part();
       internal::AverageFunction of_buffers;
       if (use_buffers_) of_buffers = [part](const auto& a, const auto& p, std::int64_t) { return a + (p - a) * part; };
-      internal::average_buffers(of_buffers, module, *model_, average_.n());
+      next.compute_buffers(of_buffers);
       average_.update();
       average_.copy_to(module);
     }
+    next.assign();
+    if (avg_fn_) ++n_;
   }
   template <class... A> decltype(auto) operator()(A&&... args) { return module(std::forward<A>(args)...); }
   AveragedModel& train(bool mode = true) {

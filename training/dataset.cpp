@@ -229,15 +229,15 @@ std::vector<std::int64_t> permutation(std::int64_t n, autograd::Generator& g) {
   return order;
 }
 
-// Fisher-Yates from the end; draws are uniform by the rejection of masked 32-bit numbers, as NumPy's random_interval.
-double internal::number_of(const Array& component) {
+catena::Scalar internal::number_of(const Array& component) {
   check<ValueError>(component.size() == 1, "Example", "a component of shape ", component.shape(), " is no number");
-  return autograd::to_vector<double>(autograd::astype(component, autograd::Dtype::float64))[0];
+  return autograd::item(component);
 }
 
 DeviceId::DeviceId(const char* name)
     : optional(catena::device_from_name("device", name, autograd::default_backend().default_device())) {}
 
+// Fisher-Yates from the end; draws are uniform by the rejection of masked 32-bit numbers, as NumPy's random_interval.
 std::vector<std::int64_t> numpy_permutation(std::int64_t n, std::uint32_t seed) {
   check<ValueError>(n >= 0 && n <= std::int64_t(std::numeric_limits<std::uint32_t>::max()), "numpy_permutation",
                     "there is no permutation of ", n, " numbers by draws of 32 bits");

@@ -79,7 +79,7 @@ concept StructExample = HasFields<T> && AreValues<decltype(tuple_of_fields(std::
 }  // namespace internal
 
 namespace internal {
-CATENA_EXPORT double number_of(const Array& component);  // ValueError unless it has one element
+CATENA_EXPORT catena::Scalar number_of(const Array& component);  // ValueError unless it has one element
 // The types of components in a std::tuple to which an example converts.
 template <class T>
 concept TupleComponent = std::is_arithmetic_v<T> ||(std::is_class_v<T>&& std::is_constructible_v<T, const Array&>);
@@ -144,7 +144,7 @@ struct CATENA_EXPORT Example {
     return std::tuple<T...>(as<T>(values[I])...);
   }
   template <class T> static T as(const Array& a) {
-    if constexpr (std::is_arithmetic_v<T>) return static_cast<T>(internal::number_of(a));
+    if constexpr (std::is_arithmetic_v<T>) return internal::number_of(a).template to<T>();
     else return T(a);
   }
   const Array& component(std::int64_t i) const;
@@ -404,7 +404,7 @@ struct SplitOptions {
 };
 template <std::same_as<SplitOptions> S = SplitOptions>  // so that {.seed = 0} means the options
 DatasetPair split_dataset_random(AnyDataset dataset, std::int64_t first_size, const S& options) {
-  return split_dataset_random(std::move(dataset), first_size, options.seed);
+  return split_dataset_random(std::move(dataset), first_size, std::optional<std::uint64_t>(options));
 }
 // Returns n parts of size / n examples each; the remaining examples are not used.
 CATENA_EXPORT std::vector<DatasetPtr> split_dataset_n(AnyDataset dataset, int n, std::vector<std::int64_t> order = {});

@@ -194,11 +194,12 @@ SWALR::SWALR(Optimizer& optimizer, const Options& o)
 
 namespace {
 
-// The schedule whose factor after the warm-up is rest(steps since then, steps that are left for it).
+// The schedule whose factor after the warm-up is rest(steps since then, steps of the training after it). The latter are
+// 0 or negative where the warm-up is the whole training.
 template <class Rest> LambdaLR warmed_up(Optimizer& optimizer, const WarmupOptions& o, Rest rest) {
   const auto factor = [o, rest](int step) {
     if (step < o.num_warmup_steps) return step / std::fmax(1, o.num_warmup_steps);
-    return rest(step - o.num_warmup_steps, std::fmax(1, o.num_training_steps - o.num_warmup_steps));
+    return rest(step - o.num_warmup_steps, o.num_training_steps - o.num_warmup_steps);
   };
   return LambdaLR(optimizer, LambdaLR::Options{.lr_lambda = factor, .last_epoch = o.last_epoch});
 }
@@ -209,11 +210,12 @@ LambdaLR get_constant_schedule_with_warmup(Optimizer& optimizer, const WarmupOpt
   return warmed_up(optimizer, o, [](double, double) { return 1.0; });
 }
 LambdaLR get_linear_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o) {
-  return warmed_up(optimizer, o, [](double step, double steps) { return std::fmax(0, 1 - step / steps); });
+  return warmed_up(optimizer, o,
+                   [](double step, double steps) { return std::fmax(0, steps - step) / std::fmax(1, steps); });
 }
 LambdaLR get_cosine_schedule_with_warmup(Optimizer& optimizer, const WarmupOptions& o) {
   return warmed_up(optimizer, o, [cycles = o.num_cycles](double step, double steps) {
-    return std::fmax(0, (1 + std::cos(2 * std::numbers::pi * cycles * step / steps)) / 2);
+    return std::fmax(0, (1 + std::cos(2 * std::numbers::pi * cycles * step / std::fmax(1, steps))) / 2);
   });
 }
 

@@ -156,7 +156,11 @@ OfTwoClasses two_classes(const Variable& y, const Variable& t) {
   OfTwoClasses all{{}, labels_of(t)};
   const Table table = table_of("auroc", y, all.labels.size());
   check<ValueError>(table.columns <= 2, "auroc", "there are scores of ", table.columns, " classes; two are possible");
-  for (std::int64_t i = 0; i < table.n; ++i) all.scores.push_back(table.row(i)[table.columns == 2 ? 1 : 0]);
+  for (std::int64_t i = 0; i < table.n; ++i) {
+    all.scores.push_back(table.row(i)[table.columns == 2 ? 1 : 0]);
+    check<ValueError>(!std::isnan(all.scores.back()), "auroc", "the score of example ", i,
+                      " is NaN, which has no place in an order; scores are numbers");
+  }
   for (const std::int64_t label : all.labels)
     check<ValueError>(label == 0 || label == 1, "auroc", "a label is ", label, "; it is 0 or 1");
   return all;

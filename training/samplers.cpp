@@ -41,10 +41,12 @@ void check_size(const char* who, const char* what, std::size_t of_sampler, std::
 OrderSampler::~OrderSampler() = default;
 std::int64_t OrderSampler::length(std::int64_t dataset_size) const { return dataset_size; }
 
-const std::int64_t* OrderSampler::begin() const {
-  const Order before = std::move(drawn_);
-  drawn_ = order({known_size(), 0, before, autograd::default_generator()});
-  return drawn_.data();
+OrderSampler::const_iterator OrderSampler::begin() const {
+  std::span<const std::int64_t> before;
+  if (drawn_) before = std::span(*drawn_);
+  drawn_ = catena::Shared<const Order>::make(order({known_size(), loops_, before, autograd::default_generator()}));
+  ++loops_;
+  return const_iterator(drawn_);
 }
 std::int64_t OrderSampler::known_size() const {
   check<ValueError>(known_size_.has_value(), "OrderSampler",
@@ -259,14 +261,14 @@ BatchSampler::BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_
   check<ValueError>(size >= 1, "BatchSampler", "batch_size is ", size, " and must be at least 1");
 }
 
-const std::vector<std::int64_t>* BatchSampler::begin() const {
-  drawn_.clear();
+BatchSampler::const_iterator BatchSampler::begin() const {
+  std::vector<Order> batches;
   for (const std::int64_t i : *sampler) {
-    if (drawn_.empty() || std::int64_t(drawn_.back().size()) == batch_size) drawn_.emplace_back();
-    drawn_.back().push_back(i);
+    if (batches.empty() || std::int64_t(batches.back().size()) == batch_size) batches.emplace_back();
+    batches.back().push_back(i);
   }
-  if (drop_last && !drawn_.empty() && std::int64_t(drawn_.back().size()) < batch_size) drawn_.pop_back();
-  return drawn_.data();
+  if (drop_last && !batches.empty() && std::int64_t(batches.back().size()) < batch_size) batches.pop_back();
+  return const_iterator(catena::Shared<const std::vector<Order>>::make(std::move(batches)));
 }
 std::int64_t BatchSampler::size() const {
   const std::int64_t n = sampler->size();

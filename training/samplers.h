@@ -7,6 +7,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -31,6 +32,39 @@ template <class W>
 concept HasArrayOfWeights = requires(const W& w) {
   { w.data() } -> std::convertible_to<autograd::Array>;
   w.creator();
+};
+
+// A place in the list that a loop over a sampler reads. The iterators of a loop own the list together, so that another
+// loop over the sampler does not change it. A default-constructed iterator is the end of every list.
+template <class T> class DrawnIterator {
+ public:
+  using iterator_category = std::forward_iterator_tag;
+  using value_type = T;
+  using difference_type = std::ptrdiff_t;
+  using pointer = const T*;
+  using reference = const T&;
+  DrawnIterator() noexcept = default;
+  explicit DrawnIterator(catena::Shared<const std::vector<T>> list) noexcept : list_(std::move(list)) {}
+  const T& operator*() const { return (*list_)[at_]; }
+  const T* operator->() const { return &**this; }
+  DrawnIterator& operator++() {
+    ++at_;
+    return *this;
+  }
+  DrawnIterator operator++(int) {
+    DrawnIterator before = *this;
+    ++at_;
+    return before;
+  }
+  friend bool operator==(const DrawnIterator& a, const DrawnIterator& b) {
+    if (a.is_end() || b.is_end()) return a.is_end() == b.is_end();
+    return a.list_.get() == b.list_.get() && a.at_ == b.at_;
+  }
+
+ private:
+  bool is_end() const { return list_.get() == nullptr || at_ == list_->size(); }
+  catena::Shared<const std::vector<T>> list_;
+  std::size_t at_ = 0;
 };
 }  // namespace internal
 
@@ -61,11 +95,13 @@ class CATENA_EXPORT OrderSampler {
   // Random numbers must come from `context.generator` only, or follow from `context.epoch`.
   virtual std::vector<std::int64_t> order(const OrderContext& context) const = 0;
 
-  // The indices of a sweep by themselves, in a new order for every loop: for (std::int64_t i : sampler). Random numbers
-  // come from autograd::default_generator(). ValueError for a sampler that does not know its dataset, which is given as
-  // its first argument: RandomSampler(dataset).
-  const std::int64_t* begin() const;
-  const std::int64_t* end() const { return drawn_.data() + drawn_.size(); }
+  // The indices of a sweep by themselves, in a new order for every loop: for (std::int64_t i : sampler). The loops over
+  // a sampler are its epochs, and may be nested: begin() draws an order, which its iterators own. Random numbers come
+  // from autograd::default_generator(). ValueError for a sampler that does not know its dataset, which is given as its
+  // first argument: RandomSampler(dataset).
+  using const_iterator = internal::DrawnIterator<std::int64_t>;
+  const_iterator begin() const;
+  const_iterator end() const noexcept { return {}; }
   std::int64_t size() const { return length(known_size()); }
 
  protected:
@@ -75,7 +111,8 @@ class CATENA_EXPORT OrderSampler {
  private:
   std::int64_t known_size() const;
   std::optional<std::int64_t> known_size_;
-  mutable std::vector<std::int64_t> drawn_;  // the order of the loop
+  mutable catena::Shared<const std::vector<std::int64_t>> drawn_;  // the order of the last loop
+  mutable std::int64_t loops_ = 0;                                 // that have begun
 };
 
 // A sampler that calls a function.
@@ -287,15 +324,13 @@ struct CATENA_EXPORT BatchSampler {
   BatchSampler(AnyOrderSampler order, const O& o) : BatchSampler(std::move(order), o.batch_size, o.drop_last) {}
   BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last = false);
   // The batches of a sweep by themselves, as of a loop over the sampler, and their number.
-  const std::vector<std::int64_t>* begin() const;
-  const std::vector<std::int64_t>* end() const { return drawn_.data() + drawn_.size(); }
+  using const_iterator = internal::DrawnIterator<std::vector<std::int64_t>>;
+  const_iterator begin() const;
+  const_iterator end() const noexcept { return {}; }
   std::int64_t size() const;
   AnyOrderSampler sampler;
   std::int64_t batch_size;
   bool drop_last;
-
- private:
-  mutable std::vector<std::vector<std::int64_t>> drawn_;  // the batches of the loop
 };
 
 }  // namespace training

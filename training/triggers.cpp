@@ -183,7 +183,7 @@ bool AnyTrigger::combine(std::size_t fired, std::size_t) const { return fired > 
 bool AllTrigger::combine(std::size_t fired, std::size_t all) const { return fired == all; }
 bool NotTrigger::combine(std::size_t fired, std::size_t) const { return fired == 0; }
 
-bool ResolvedTrigger::operator()(Trainer& trainer) { return trigger_ && trainer.asks(*trigger_); }
+bool ResolvedTrigger::operator()(Trainer& trainer) { return trigger_ && (*trigger_)(trainer); }
 
 bool ResolvedTrigger::ends(Trainer& trainer) { return trigger_ && trigger_->ends(trainer); }
 

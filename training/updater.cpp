@@ -106,12 +106,15 @@ void StandardUpdater::update() try {
   catena::rethrow_standard("StandardUpdater");
 }
 
-Example StandardUpdater::next_batch() {
-  const std::optional<Batch> batch = get_iterator("main").next();
-  check<RuntimeError>(batch.has_value(), "StandardUpdater",
-                      "the iterator main has ended; training needs one that repeats");
-  return options_.converter(*batch, options_.device);
+Example StandardUpdater::converter(const Batch& batch, std::optional<Device> device) const {
+  return options_.converter(batch, device);
 }
+Example StandardUpdater::converter(const std::optional<Batch>& batch, std::optional<Device> device) const {
+  check<RuntimeError>(batch.has_value(), "StandardUpdater", "the iterator has ended; training needs one that repeats");
+  return options_.converter(*batch, device);
+}
+
+Example StandardUpdater::next_batch() { return converter(get_iterator("main").next(), options_.device); }
 
 Variable StandardUpdater::loss_of(const std::vector<Array>& arrays, const std::vector<std::string>& names) {
   Example batch(arrays);

@@ -141,10 +141,10 @@ class CATENA_EXPORT StandardUpdater : public Updater {
 
  protected:
   // For an update_core() of a derived class: auto [x, t] = converter(get_iterator("main").next(), device());
-  template <class B> Example converter(const B& batch, std::optional<Device> device) const {
-    if constexpr (std::is_same_v<B, Batch>) return options_.converter(batch, device);
-    else return options_.converter(*batch, device);
-  }
+  // Without a device, the batch moves to device(). RuntimeError for the empty batch of an iterator that has ended.
+  Example converter(const Batch& batch, std::optional<Device> device) const;
+  Example converter(const std::optional<Batch>& batch, std::optional<Device> device) const;
+  template <class B> Example converter(const B& batch) const { return converter(batch, options_.device); }
   const DeviceId& device() const noexcept { return options_.device; }
 
   HeldMap<Iterator> iterators_;

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <catena/nn/onnx/operators.h>
+#include <catena/nn/onnx/opset.h>
 #include <catena/nn/onnx/tensor.h>
 
 namespace nn::onnx::internal {
@@ -59,8 +60,12 @@ void split(CallView& c) {
   for (std::size_t i = 0; i < parts.size(); ++i) c.set(i, parts[i]);
 }
 
-void where(CallView& c) { c.set(c.b.node("Where", c.inputs())); }
+void where(CallView& c) {
+  require_operand(c.b.opset(), "Where", c.input_dtype(1));
+  c.set(c.b.node("Where", c.inputs()));
+}
 void masked(CallView& c) {
+  require_operand(c.b.opset(), "Where", c.input_dtype(0));
   const std::string condition = c.b.constant(c.arrays("condition"));
   c.set(c.b.node("Where", {condition, c.input(0), c.b.scalar(0, c.input_dtype(0))}));
 }
@@ -126,8 +131,11 @@ template <int largest> void top_k(CallView& c) {
 
 void cum_sum(CallView& c) {
   const std::string axis = c.b.scalar(double(c.integer("axis")), Dtype::int64);
-  require(c.b.opset() >= 14 || catena::itemsize(c.input_dtype(0)) > 2, "the operators of opset ", c.b.opset(),
-          " do not take ", c.input_dtype(0), "; {.opset_version = 14} has them");
+  const Dtype dtype = c.input_dtype(0);
+  require(catena::is_floating(dtype) || catena::itemsize(dtype) >= 4,
+          "the operator CumSum takes integers of 32 and 64 ", "bits, not ", dtype, "; convert them before");
+  require(c.b.opset() >= 14 || catena::itemsize(dtype) >= 4, "the operators of opset ", c.b.opset(), " do not take ",
+          dtype, "; {.opset_version = 14} has them");
   c.set(c.b.node("CumSum", {c.input(0), axis}, {attribute("reverse", c.integer("reverse"))}));
 }
 

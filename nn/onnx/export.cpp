@@ -107,7 +107,7 @@ void add_symbols(std::vector<Symbol>& symbols, const std::string& name, std::siz
     for (const auto& [axis, symbol] : given->second)
       check<ValueError>(axes.emplace(catena::normalize_axis(kOp, axis, x.ndim()), symbol).second, kOp, "axis ", axis,
                         " of ", name, " occurs twice in dynamic_axes");
-  if (options.dynamic_batch && x.ndim() > 0) axes.emplace(0, "batch");
+  if (options.dynamic_batch && x.ndim() > 0 && axes[0].empty()) axes[0] = "batch";
   for (auto& [axis, symbol] : axes) {
     const std::int64_t length = x.shape(axis);
     check<ValueError>(length > 0, kOp, "the dynamic axis ", axis, " of ", name, " needs a length that is not 0");
@@ -196,7 +196,7 @@ void write_calls(GraphBuilder& b, const std::map<const catena::ArrayHeader*, std
     try {
       if (is_elementwise(entry))
         for (std::size_t k = 0; k < call.inputs.size(); ++k)
-          require_operand(b.opset(), entry->function, call.inputs[k].array.dtype());
+          require_operand(b.opset(), entry->operators, call.inputs[k].array.dtype());
       entry->write(view);
     } catch (const NoEquivalent& e) {
       fail<catena::NotImplementedError>(kOp, "the function ", where(), ": ", e.what());

@@ -1,5 +1,8 @@
 #include <catena/nn/onnx/opset.h>
 
+#include <algorithm>
+#include <span>
+
 namespace nn::onnx::internal {
 namespace {
 
@@ -25,6 +28,33 @@ constexpr Since kSince[] = {
     {"Trilu", "", 14},
 };
 
+// The first opsets in which operators take bfloat16, and integers below 32 bits (Relu: any integers). Operators that
+// are not listed take them in the first opset already.
+struct TakesSince {
+  std::string_view op_type;
+  std::int64_t opset;
+};
+constexpr TakesSince kBfloat16[] = {
+    {"Acos", 22},           {"Acosh", 22},       {"Asin", 22},      {"Asinh", 22},     {"Atan", 22},
+    {"Atanh", 22},          {"Cos", 22},         {"Cosh", 22},      {"CumSum", 14},    {"Elu", 22},
+    {"GreaterOrEqual", 16}, {"HardSigmoid", 22}, {"HardSwish", 22}, {"LeakyRelu", 16}, {"LessOrEqual", 16},
+    {"PRelu", 16},          {"Round", 22},       {"Selu", 22},      {"Sin", 22},       {"Sinh", 22},
+    {"Softplus", 22},       {"Tan", 22},         {"Where", 16},
+};
+constexpr TakesSince kNarrowIntegers[] = {{"Add", 14}, {"Div", 14}, {"Mul", 14}, {"Relu", 14}, {"Sub", 14}};
+
+// The first opset that has all of the operators, which are separated by ", ".
+std::int64_t since(std::span<const TakesSince> table, std::string_view operators) {
+  std::int64_t opset = kFirstOpset;
+  while (!operators.empty()) {
+    const std::string_view one = operators.substr(0, operators.find(','));
+    operators.remove_prefix(std::min(operators.size(), one.size() + 2));
+    for (const TakesSince& t : table)
+      if (t.op_type == one) opset = std::max(opset, t.opset);
+  }
+  return opset;
+}
+
 bool has(const Attributes& attributes, std::string_view name) {
   for (const Attribute& a : attributes)
     if (a.name == name) return true;
@@ -47,12 +77,12 @@ void require_operator(std::int64_t opset, std::string_view op_type, const Attrib
   }
 }
 
-void require_operand(std::int64_t opset, std::string_view function, Dtype dtype) {
+void require_operand(std::int64_t opset, std::string_view operators, Dtype dtype) {
   const bool is_narrow = catena::is_integer(dtype) && catena::itemsize(dtype) < 4;
-  std::int64_t since = kFirstOpset;
-  if (dtype == Dtype::bfloat16) since = 16;
-  else if (is_narrow || (function == "relu" && catena::is_integer(dtype))) since = 14;
-  require(opset >= since, "the operators of opset ", opset, " do not take ", dtype, "; {.opset_version = ", since,
+  std::int64_t needed = kFirstOpset;
+  if (dtype == Dtype::bfloat16) needed = since(kBfloat16, operators);
+  else if (is_narrow || (operators == "Relu" && catena::is_integer(dtype))) needed = since(kNarrowIntegers, operators);
+  require(opset >= needed, "the operators of opset ", opset, " do not take ", dtype, "; {.opset_version = ", needed,
           "} has them");
 }
 

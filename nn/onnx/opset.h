@@ -15,7 +15,8 @@ std::int64_t format_of(std::int64_t opset) noexcept;
 
 // NoEquivalent for an operator or an attribute that the opset does not have, with the opset in which it appeared.
 void require_operator(std::int64_t opset, std::string_view op_type, const Attributes& attributes);
-// NoEquivalent for an operand of an elementwise function whose dtype the operators of the opset do not have.
-void require_operand(std::int64_t opset, std::string_view function, Dtype dtype);
+// NoEquivalent for an operand whose dtype the operators ("Add, Mul") do not have in the opset. The operators are those
+// of elementwise functions, or Where.
+void require_operand(std::int64_t opset, std::string_view operators, Dtype dtype);
 
 }  // namespace nn::onnx::internal

@@ -164,7 +164,8 @@ StateDict flattened(const NamedStates& parts) {
 NamedState::NamedState(const autograd::Array& a) { state_[""] = a; }
 NamedState::NamedState(const std::vector<double>& numbers)
     : NamedState(autograd::array(numbers, {std::int64_t(numbers.size())})) {}
-NamedState::NamedState(const char* text) : kind_(Kind::text) { state_.texts[""] = text; }
+NamedState::NamedState(const char* text) : NamedState(std::string(text)) {}
+NamedState::NamedState(const std::string& text) : kind_(Kind::text) { state_.texts[""] = text; }
 NamedState::NamedState(std::initializer_list<std::pair<std::string, NamedState>> parts)
     : state_(flattened({parts.begin(), parts.end()})) {}
 autograd::Array NamedState::of_integer(std::int64_t number) {

@@ -79,7 +79,7 @@ class CATENA_EXPORT StateDict::Entry : public autograd::Array {
   operator StateDict() const { return of_->below(key_); }
   // The number of an array with one element: int epoch = checkpoint["epoch"]. ValueError for other arrays, TypeError if
   // there is none.
-  template <class T> operator T() const requires(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>) {
+  template <class T> operator T() const requires(catena::Number<T> && !std::is_same_v<T, bool>) {
     return item_of_entry().template to<T>();
   }
   // A text: std::string arch = checkpoint["arch"]. TypeError if there is none.
@@ -131,7 +131,7 @@ class CATENA_EXPORT NamedState {
     kind_ = Kind::integer;
   }
   NamedState(const char* text);
-  NamedState(const std::string& text) : NamedState(text.c_str()) {}
+  NamedState(const std::string& text);
   NamedState(std::initializer_list<std::pair<std::string, NamedState>> parts);
   NamedState(const std::vector<double>& numbers);
   const StateDict& state() const noexcept { return state_; }

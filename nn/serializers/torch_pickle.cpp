@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kMostNested = 64;                                // of dictionaries and lists
 constexpr std::size_t kMostValues = 1'000'000;                 // a value counts once for each of its places
-constexpr std::size_t kMostNameBytes = std::size_t(1) << 28;   // of all names together
+constexpr std::size_t kMostNameBytes = std::size_t(1) << 28;   // of all names and texts together
 constexpr std::int64_t kMostRepeated = std::int64_t(1) << 26;  // elements of a tensor larger than its storage
 
 struct TypeName {
@@ -209,7 +209,13 @@ void TorchPickle::collect(const PickleNode& node, const std::string& name, int d
     case Kind::boolean:
     case Kind::integer:
     case Kind::number: to.tensors.push_back(number_of(node, name)); return;
-    case Kind::text: to.texts[name] = node.text; return;
+    case Kind::text:
+      // A text that stands in the file once may have many places.
+      if ((to.name_bytes += node.text.size()) > kMostNameBytes)
+        refuse("the names and texts of the pickle have more than ", kMostNameBytes,
+               " bytes, counted at all their places");
+      if (!to.texts.emplace(name, node.text).second) refuse("the pickle has two texts named ", name);
+      return;
     case Kind::dict:
     case Kind::list:
     case Kind::tuple: collect_children(node, name, depth, to); return;

@@ -214,6 +214,17 @@ BOOST_AUTO_TEST_CASE(hostile_files_of_pytorch) {
   named += std::string(1 << 20, 'n') + "](";
   for (int i = 0; i < 1000; ++i) named += "K\x01";
   refused(named + "es.", "the names of the values of the pickle have more than");
+  // A text of 2^20 bytes at 300 places, and two texts of one name.
+  const auto text = [](const std::string& value) {
+    std::string all = "X";
+    append(all, std::uint32_t(value.size()));
+    return all + value;
+  };
+  std::string repeated = "\x80\x02}" + text("t") + "](" + text(std::string(1 << 20, 'n')) + "q\x01";
+  for (int i = 0; i < 300; ++i) repeated += "h\x01";
+  refused(repeated + "es.", "the names and texts of the pickle have more than");
+  refused("\x80\x02}" + text("a.b") + text("x") + "s" + text("a") + "}" + text("b") + text("y") + "ss.",
+          "two texts named a.b");
   const std::string good = pickle_of_tensor(0, 2, 1, 2);
   for (std::size_t n = 0; n + 1 < good.size(); n += 3) refused(good.substr(0, n), "pickle");
   // Files that are cut off or changed.

@@ -398,9 +398,18 @@ BOOST_AUTO_TEST_CASE(older_opsets) {
   const Variable narrow(autograd::astype(floats({1, 2}, {1, 2}), Dtype::int16));
   const Variable half(autograd::astype(floats({1, 2}, {1, 2}), Dtype::bfloat16));
   BOOST_TEST(has(message(sum, narrow, 13), "the operators of opset 13 do not take int16; {.opset_version = 14}"));
-  BOOST_TEST(has(message(sum, half, 15), "the operators of opset 15 do not take bfloat16; {.opset_version = 16}"));
+  const auto cosine = [](const Variable& x) { return autograd::cos(x); };
+  const Array mask = autograd::astype(ints({1, 0}), Dtype::bool_);
+  const auto chosen = [&](const Variable& x) { return autograd::where(mask, x, x * 2); };
+  const auto greatest = [](const Variable& x) { return autograd::maximum(x, x); };
+  BOOST_TEST(has(message(cosine, half, 21), "the operators of opset 21 do not take bfloat16; {.opset_version = 22}"));
+  BOOST_TEST(
+      has(error<catena::NotImplementedError>([&] { nn::onnx::export_model(chosen, half, {.opset_version = 15}); }),
+          "the operators of opset 15 do not take bfloat16; {.opset_version = 16}"));
+  BOOST_TEST(nn::onnx::export_model(chosen, half, {.opset_version = 16}).opset_version() == 16);
+  BOOST_TEST(exported(greatest, narrow, 13).opset_version() == 13);
   BOOST_TEST(exported(sum, narrow, 14).opset_version() == 14);
-  BOOST_TEST(exported(sum, half, 16).opset_version() == 16);
+  BOOST_TEST(exported(sum, half, 13).opset_version() == 13);
   const auto transformed = [](const Variable& x) {
     const auto [re, im] = autograd::rfft(x);
     return re + im;
@@ -430,6 +439,10 @@ BOOST_AUTO_TEST_CASE(dynamic_axes_without_names) {
   const std::map<int, std::string> map = {{0, "rows"}};
   BOOST_TEST((names({{"x", list}, {"y", list}}) == Texts{n, "3", n, "3", n, "3"}));
   BOOST_TEST((names({{"x", map}, {"y", map}}) == Texts{"rows", "3", "rows", "3", "rows", "3"}));
+  const Model both = nn::onnx::export_model(
+      sum, inputs, {.input_names = {"x", "y"}, .dynamic_axes = {{"x", {0, 1}}, {"y", {1}}}, .dynamic_batch = true});
+  for (const auto& input : both.graph->input)
+    BOOST_TEST(input.type->tensor_type->shape->dim[0].dim_param.value_or("") == "batch");
 }
 
 BOOST_AUTO_TEST_CASE(arguments_that_are_refused) {

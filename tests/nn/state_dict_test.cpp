@@ -139,6 +139,13 @@ BOOST_AUTO_TEST_CASE(texts_and_numbers) {
   BOOST_TEST(to.name == from.name);
   BOOST_TEST(to.empty == "");
   BOOST_TEST(to.number == 2.5);
+  // A text that exists before, and one with a NUL character.
+  nn::StateDict named = state;
+  std::string name = "before";
+  name = named["name"];
+  BOOST_TEST(name == from.name);
+  const std::string with_nul("a\0b", 3);
+  BOOST_TEST(nn::NamedState(with_nul).state().texts.at("") == with_nul);
 }
 
 // Entries are also found by their names in PyTorch.

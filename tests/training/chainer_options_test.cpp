@@ -155,12 +155,16 @@ BOOST_AUTO_TEST_CASE(snapshots_by_option) {
 BOOST_AUTO_TEST_CASE(graphs_and_rates_by_option) {
   Model m;
   training::Trainer trainer(training::StandardUpdater(m.iterator, m.sgd), {1, "epoch"}, m.folder.path.string());
-  trainer.extend(extensions::dump_graph("main/loss", {.filename = "graph.dot"}));
+  trainer.extend(extensions::dump_graph("main/loss", {.filename = "graph.dot"}), {.name = "first"});
+  training::DumpGraphOptions later;
+  later.out_name = "later.dot";
+  trainer.extend(extensions::dump_graph("main/loss", later), {.name = "second"});
   trainer.extend(extensions::observe_lr({.observation_key = "rate"}), {.trigger = {1, "iteration"}});
   trainer.extend(extensions::observe_lr({.optimizer_name = "main", .observation_key = "other"}),
                  {.trigger = {1, "iteration"}});
   trainer.run();
   BOOST_TEST(std::filesystem::exists(m.folder.path / "graph.dot"));
+  BOOST_TEST(std::filesystem::exists(m.folder.path / "later.dot"));
   BOOST_TEST(trainer.observation().at("rate").value() == 0.1);
   BOOST_TEST(trainer.observation().at("other").value() == 0.1);
 }
@@ -252,6 +256,11 @@ BOOST_AUTO_TEST_CASE(filters_of_lines) {
       {folder / "a", folder / "b"},
       {.filter_func = [](const std::vector<std::string>& lines) { return lines[1] != "2"; }});
   BOOST_TEST(list.size() == 2);
+  training::TextOptions later;
+  later.filter = [](const std::vector<std::string>& lines) { return lines[0] == "three"; };
+  BOOST_TEST(training::datasets::TextDataset(folder / "a", later).size() == 1);
+  later.filter_func = [](const std::string& line) { return !line.empty(); };
+  BOOST_TEST(training::datasets::TextDataset(folder / "a", later).size() == 2);
 }
 
 BOOST_AUTO_TEST_CASE(batches_with_options) {

@@ -68,6 +68,11 @@ BOOST_AUTO_TEST_CASE(examples_of_tuples_and_by_name) {
   BOOST_TEST(values(tuple.values[0])[1] == 2);
   BOOST_TEST((tuple.values[1].dtype() == Dtype::int64));
   BOOST_TEST(values(tuple.values[2])[0] == 0.5);
+  // Integers that a double does not hold.
+  const std::int64_t large = (std::int64_t(1) << 53) + 1;
+  const std::tuple<std::int64_t, double> numbers = Example(std::tuple(large, 0.5));
+  BOOST_TEST(std::get<0>(numbers) == large);
+  BOOST_TEST(std::get<1>(numbers) == 0.5);
   const TupleDataset pairs(floats({1, 2, 3}, {3}), ints({7, 8, 9}));
   const TransformDataset doubled(pairs, [](auto example) {
     auto [x, t] = example;
@@ -135,6 +140,8 @@ BOOST_AUTO_TEST_CASE(random_splits) {
   const auto a = split_dataset_random(d, 10, 3), b = split_dataset_random(d, 10, 3), c = split_dataset_random(d, 10, 4);
   BOOST_TEST(all(*a.first) == all(*b.first), boost::test_tools::per_element());
   BOOST_TEST((all(*a.first) != all(*c.first)));
+  const auto of_generator = split_dataset_random(d, 10, {.generator = autograd::Generator{3, 0}});
+  BOOST_TEST(all(*of_generator.first) == all(*a.first), boost::test_tools::per_element());
   Doubles both = all(*a.first);
   for (const double x : all(*a.second)) both.push_back(x);
   BOOST_TEST(std::set<double>(both.begin(), both.end()).size() == 40u);

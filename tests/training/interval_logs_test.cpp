@@ -157,6 +157,12 @@ BOOST_AUTO_TEST_CASE(floating_images) {
   BOOST_TEST(has(all[1], file_content(folder / "same.png")));
   BOOST_TEST(hex(all[1]) == hex(all[2]));
   BOOST_TEST(hex(all[3]) == hex(all[4]));
+  // A dark image, whose bytes are 0 and 1, is not taken for one with values 0 to 1.
+  const Array dark = floats({0, 1 / 255.0f, 0, 0}, {1, 1, 2, 2});
+  SummaryWriter again(folder / "b");
+  again.add_images("i", dark, 1);
+  datasets::write_image(folder / "dark.png", datasets::image_grid(dark * 255.0));
+  BOOST_TEST(has(events(again.path()).at(1), file_content(folder / "dark.png")));
 }
 
 BOOST_AUTO_TEST_CASE(histograms_at_the_edges) {

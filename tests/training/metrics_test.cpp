@@ -1,6 +1,8 @@
 // Measures of classifications, counted by hand, as functions and as objects that collect batches.
 #include <catena/training/metrics.h>
 
+#include <cmath>
+
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -41,6 +43,7 @@ BOOST_AUTO_TEST_CASE(area_under_the_curve) {
   BOOST_TEST(m::auroc(Variable(floats({9, 0.1f, 9, 0.4f, 9, 0.35f, 9, 0.8f}, {4, 2})), t) == 0.75, exact);
   refused([] { m::auroc(Variable(floats({1, 2}, {2})), Variable(ints({1, 1}))); });
   refused([] { m::auroc(Variable(floats({1, 2}, {2})), Variable(ints({0, 2}))); });
+  refused([] { m::auroc(Variable(floats({1, std::nanf("")}, {2})), Variable(ints({0, 1}))); });
 }
 
 BOOST_AUTO_TEST_CASE(collected) {

@@ -273,6 +273,26 @@ BOOST_AUTO_TEST_CASE(loops_over_samplers) {
   BOOST_TEST((std::vector<Order>(batches.begin(), batches.end()) == std::vector<Order>{{0, 1, 2}, {3, 4, 5}, {6}}));
   BOOST_TEST((std::vector<Order>(full.begin(), full.end()) == std::vector<Order>{{0, 1, 2}, {3, 4, 5}}));
   BOOST_CHECK_THROW(RandomSampler().begin(), catena::ValueError);
+  // Nested loops: each has an order of its own.
+  Order outer;
+  for (const std::int64_t i : random) {
+    Order inner;
+    for (const std::int64_t j : random) inner.push_back(j);
+    BOOST_TEST(sorted(inner) == sequence(7), each);
+    outer.push_back(i);
+  }
+  BOOST_TEST(sorted(outer) == sequence(7), each);
+  std::vector<Order> pairs;
+  for (const Order& a : batches)
+    for (const Order& b : full) pairs.push_back({a[0], b[0]});
+  BOOST_TEST((pairs == std::vector<Order>{{0, 0}, {0, 3}, {3, 0}, {3, 3}, {6, 0}, {6, 3}}));
+  // A loop is an epoch.
+  const DistributedSampler part(data, {.num_replicas = 2, .rank = 1, .seed = 4});
+  autograd::Generator unused{1, 0};
+  for (const std::int64_t epoch : {0, 1, 2}) BOOST_TEST(drawn(part) == order_of(part, 7, unused, epoch), each);
+  // The end of an empty list.
+  const Counting none(0);
+  BOOST_TEST(drawn(SequentialSampler(none)).empty());
   BOOST_CHECK_THROW(SequentialSampler().size(), catena::ValueError);
 }
 

@@ -103,6 +103,21 @@ BOOST_AUTO_TEST_CASE(pictures) {
   BOOST_TEST(one.stored("data/values") == (std::vector<double>{-2, 7, -4, 14}), each);
 }
 
+// Options that are set after the construction of their struct.
+BOOST_AUTO_TEST_CASE(options_set_later) {
+  VariableStatisticsPlotOptions later;
+  later.percentiles = {0, 100};
+  later.plot_mean = later.plot_std = false;
+  later.file_name = "later.svg";
+  later.plot_trigger = {2, iteration};
+  Run run(1, later), two(2, later);
+  run.trainer.run();
+  BOOST_TEST(!std::filesystem::exists(run.folder / "later_data.svg"));
+  BOOST_TEST(run.stored("data/values") == (std::vector<double>{-2, 7}), each);
+  two.trainer.run();
+  BOOST_TEST(std::filesystem::exists(two.folder / "later_data.svg"));
+}
+
 BOOST_AUTO_TEST_CASE(points_are_thinned) {
   Run run(21, {.max_sample_size = 5, .percentiles = {50}});
   run.trainer.run();

@@ -244,6 +244,32 @@ BOOST_AUTO_TEST_CASE(buffers_of_averaged_models) {
   BOOST_TEST(mean_of(copied.module) == 10);
   for (const auto* m : {&plain, &equal, &ema, &own, &copied}) BOOST_TEST(m->module.bn.N == 3);
   BOOST_TEST(mean_of(model) == 10);
+  // An error for a persistent leaves the parameters as they were.
+  AveragedModel failing(model, {.avg_fn = [](const Variable& a, const Variable&, std::int64_t) -> Variable {
+                                  if (autograd::sum(a).item<double>() == 10) throw std::runtime_error("no average");
+                                  return a + 1;
+                                },
+                                .use_buffers = true});
+  autograd::assign(model.bn.gamma.data(), 2);
+  failing.update_parameters(model);
+  model.bn.N = 9;
+  BOOST_CHECK_THROW(failing.update_parameters(model), std::runtime_error);
+  BOOST_TEST(values(failing.module.bn.gamma.data())[0] == 2);
+  BOOST_TEST(failing.module.bn.N == 3);
+  BOOST_TEST(failing.n_averaged() == 1);
+}
+
+// A model that gets more parameters or persistents than its averages have.
+BOOST_AUTO_TEST_CASE(averages_of_a_model_that_grows) {
+  struct Normed : nn::Chain {
+    nn::ChainList layers;
+    NN_MEMBERS(layers)
+  } model;
+  AveragedModel plain(model), own(model, {.avg_fn = [](const Variable&a, const Variable&, std::int64_t) { return a; }});
+  model.layers.add_link(nn::BatchNormalization(1));
+  BOOST_CHECK_THROW(plain.update_parameters(model), catena::ValueError);
+  BOOST_CHECK_THROW(own.update_parameters(model), catena::ValueError);
+  BOOST_TEST(plain.n_averaged() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(variables_and_implementations_of_optimizers) {
@@ -289,6 +315,7 @@ BOOST_AUTO_TEST_CASE(schedules_of_transformers) {
     for (std::size_t i = 0; i < found.size(); ++i) BOOST_TEST(std::abs(found[i] - expected[i]) < 1e-12);
   };
   near(rates([](SGD& o) { return get_linear_schedule_with_warmup(o, 2, 6); }, 8), {0, 0.5, 1, 0.75, 0.5, 0.25, 0, 0});
+  near(rates([](SGD& o) { return get_linear_schedule_with_warmup(o, 4, 4); }, 6), {0, 0.25, 0.5, 0.75, 0, 0});
   near(rates([](SGD& o) { return get_constant_schedule_with_warmup(o, 4); }, 6), {0, 0.25, 0.5, 0.75, 1, 1});
   const double r = std::sqrt(0.5);
   near(rates([](SGD& o) { return get_cosine_schedule_with_warmup(o, 1, 5); }, 6),

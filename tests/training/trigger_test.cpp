@@ -310,6 +310,23 @@ BOOST_AUTO_TEST_CASE(shared_triggers) {
   BOOST_TEST(fires(stop, stop) == (Iterations{2}), boost::test_tools::per_element());
 }
 
+// A trigger of get_trigger() answers each call itself.
+BOOST_AUTO_TEST_CASE(resolved_triggers_answer_every_call) {
+  const TemporaryFolder folder("resolved");
+  FakeUpdater updater(2, reporting({.1, .2}));
+  Trainer trainer(updater, {2, iteration}, folder.path.string());
+  ResolvedTrigger once = get_trigger(OnceTrigger());
+  std::vector<int> answers;
+  trainer.extend(
+      [&](Trainer& t) {
+        answers.push_back(once(t));
+        answers.push_back(once(t));
+      },
+      {.name = "asks", .trigger = {1, iteration}});
+  trainer.run();
+  BOOST_TEST(answers == (std::vector<int>{1, 0, 0, 0}), boost::test_tools::per_element());
+}
+
 // Two values over the intervals of one trigger.
 BOOST_AUTO_TEST_CASE(best_values_share_an_interval) {
   const auto every = std::make_shared<IntervalTrigger>(2, iteration);

@@ -101,6 +101,31 @@ BOOST_AUTO_TEST_CASE(an_update_of_ones_own) {
   BOOST_TEST(updater.is_new_epoch());
 }
 
+// The converter of an own step takes the result of next() as it is.
+BOOST_AUTO_TEST_CASE(batches_of_an_own_step) {
+  struct Own : StandardUpdater {
+    using StandardUpdater::StandardUpdater;
+    Doubles seen;
+    void update_core() override {
+      auto batch = get_iterator("main").next();
+      auto [x, t] = converter(batch);
+      auto [again, of_device] = converter(batch, device());
+      seen.push_back(values(x)[0]);
+      seen.push_back(values(of_device)[0]);
+    }
+  };
+  Scale model;
+  SGD sgd(1.0);
+  sgd.setup(model);
+  SerialIterator iterator(TupleDataset(floats({1, 2}, {2}), floats({3, 4}, {2})), 1,
+                          {.repeat = false, .shuffle = false});
+  Own updater(iterator, sgd);
+  updater.update();
+  updater.update();
+  BOOST_TEST(updater.seen == (Doubles{1, 3, 2, 4}), each);
+  BOOST_TEST(has(message_of<catena::RuntimeError>([&] { updater.update(); }), "the iterator has ended"));
+}
+
 // One iterator or optimizer beside several, in the lists in which a call gives them.
 BOOST_AUTO_TEST_CASE(one_and_several) {
   Scale first, second;

@@ -48,19 +48,17 @@ TextDataset::TextDataset(const std::vector<std::string>& paths, TextOptions opti
     check<catena::ValueError>(files_.back()->size() == files_[0]->size(), "TextDataset", '"', path, "\" has ",
                               files_.back()->size(), " lines, but \"", files_[0]->path(), "\" has ", files_[0]->size());
   }
-  if (!options_.filter_func) return;
+  if (!filter()) return;
   for (std::int64_t i = 0; i < files_[0]->size(); ++i)
-    if (options_.filter_func(lines_at(i))) kept_.push_back(i);
+    if (filter()(lines_at(i))) kept_.push_back(i);
 }
 TextDataset::~TextDataset() = default;
 
 std::int64_t TextDataset::size() const {
-  return options_.filter_func ? static_cast<std::int64_t>(kept_.size()) : files_[0]->size();
+  return filter() ? static_cast<std::int64_t>(kept_.size()) : files_[0]->size();
 }
 
-std::int64_t TextDataset::line_of(std::int64_t i) const {
-  return options_.filter_func ? kept_[static_cast<std::size_t>(i)] : i;
-}
+std::int64_t TextDataset::line_of(std::int64_t i) const { return filter() ? kept_[static_cast<std::size_t>(i)] : i; }
 
 std::vector<std::string> TextDataset::lines_at(std::int64_t line) const {
   std::vector<std::string> lines;

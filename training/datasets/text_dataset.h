@@ -35,7 +35,8 @@ struct TextOptions {
   catena::Function<Array(std::string_view line)> convert = {};
   // Whether the lines of an example, one of each file, are kept. Called once for all lines by the constructor.
   catena::Function<bool(const std::vector<std::string>& lines)> filter = {};
-  LineFilter filter_func = filter;  // Chainer's name: {.filter_func = [](const std::string& line) { ... }}
+  LineFilter filter_func =
+      {};  // Chainer's name of it, which takes its place: {.filter_func = [](const std::string& line) { ... }}
 };
 
 // Example i is line i of a file, or a tuple of the lines i of several files (source and target of translations), which
@@ -68,6 +69,10 @@ class CATENA_EXPORT TextDataset : public DatasetMixin {
   std::vector<std::string> lines_at(std::int64_t line) const;  // of all files
   std::vector<catena::Shared<const File>> files_;
   std::vector<std::int64_t> kept_;  // numbers of lines, if there is a filter
+  // Not given: an empty function.
+  const catena::Function<bool(const std::vector<std::string>& lines)>& filter() const noexcept {
+    return options_.filter_func ? options_.filter_func : options_.filter;
+  }
   TextOptions options_;
 };
 

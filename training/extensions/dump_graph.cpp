@@ -14,7 +14,7 @@ DumpGraph::DumpGraph(std::string root_name, Options options)
 }
 
 void DumpGraph::initialize(Trainer& trainer) {
-  internal::check_output_file("dump_graph", trainer, options_.filename);
+  internal::check_output_file("dump_graph", trainer, file_name());
   // If there are several such extensions, only the first one has a scope: a second scope that ended later would leave
   // the entry set.
   if (trainer.updater().iteration() == 0 && !autograd::config().keep_graph_on_report)
@@ -30,7 +30,7 @@ void DumpGraph::operator()(Trainer& trainer) {
                                    " is a number, which has no graph; report the variable");
   const autograd::ComputationalGraph graph = autograd::build_computational_graph(
       root, {.variable_style = options_.variable_style, .function_style = options_.function_style});
-  catena::write_file_atomically("dump_graph", (std::filesystem::path(trainer.out()) / options_.filename).string(),
+  catena::write_file_atomically("dump_graph", (std::filesystem::path(trainer.out()) / file_name()).string(),
                                 graph.dump());
 }
 

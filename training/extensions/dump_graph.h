@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -13,8 +14,8 @@
 namespace training {
 
 struct DumpGraphOptions {
-  std::string out_name = "cg.dot";  // in the trainer's folder
-  std::string filename = out_name;  // the name of out_name in later Chainer; takes its place
+  std::string out_name = "cg.dot";           // in the trainer's folder
+  std::optional<std::string> filename = {};  // the name of out_name in later Chainer; takes its place
   autograd::GraphStyle variable_style = autograd::GraphOptions().variable_style;
   autograd::GraphStyle function_style = autograd::GraphOptions().function_style;
 };
@@ -33,6 +34,8 @@ class CATENA_EXPORT DumpGraph : public Extension {
 
  private:
   std::string root_name_;
+  const std::string& file_name() const noexcept { return options_.filename ? *options_.filename : options_.out_name; }
+
   Options options_;
   catena::Owned<autograd::ConfigScope> keeps_graphs_;
 };

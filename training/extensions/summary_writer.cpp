@@ -128,13 +128,21 @@ void SummaryWriter::add_histogram(std::string_view tag, const Array& values, std
   add(value_of(tag, bytes_field(5, histogram)), step);
 }
 
+namespace {
+
+// The value of an image of uint8.
+std::string image_value(std::string_view tag, const char* who, const Array& bytes) {
+  const std::string png = datasets::internal::encode_png(who, bytes);
+  const int n = bytes.ndim();
+  return value_of(tag, bytes_field(4, integer_field(1, std::uint64_t(bytes.shape()[n - 2])) +
+                                          integer_field(2, std::uint64_t(bytes.shape()[n - 1])) + integer_field(3, 3) +
+                                          bytes_field(4, png)));
+}
+
+}  // namespace
+
 void SummaryWriter::add_image(std::string_view tag, const Array& image, std::int64_t step) {
-  const std::string png = datasets::internal::encode_png("add_image", with_bytes(image));
-  const int n = image.ndim();
-  add(value_of(tag, bytes_field(4, integer_field(1, std::uint64_t(image.shape()[n - 2])) +
-                                       integer_field(2, std::uint64_t(image.shape()[n - 1])) + integer_field(3, 3) +
-                                       bytes_field(4, png))),
-      step);
+  add(image_value(tag, "add_image", with_bytes(image)), step);
 }
 
 void SummaryWriter::add_text(std::string_view tag, std::string_view text, std::int64_t step) {
@@ -157,7 +165,7 @@ void SummaryWriter::add_hparams(const Hyperparameters& hyperparameters, const Na
 }
 
 void SummaryWriter::add_images(std::string_view tag, const Array& images, std::int64_t step) {
-  add_image(tag, datasets::image_grid(with_bytes(images)), step);
+  add(image_value(tag, "add_images", datasets::image_grid(with_bytes(images))), step);
 }
 
 }  // namespace training

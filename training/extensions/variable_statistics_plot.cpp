@@ -18,8 +18,10 @@ using catena::check;
 using catena::ValueError;
 
 VariableStatisticsPlot::VariableStatisticsPlot(BorrowedLinks links, Options options)
-    : links_(std::move(links)), options_(std::move(options)), trigger_(options_.trigger.make()) {
-  for (const double p : options_.percentile_sigmas)
+    : links_(std::move(links)),
+      options_(std::move(options)),
+      trigger_((options_.trigger.is_given() ? options_.trigger : options_.plot_trigger).make()) {
+  for (const double p : percentages())
     check<ValueError>(p >= 0 && p <= 100, "VariableStatisticsPlot", "the percentage ", p, " is not in 0 to 100");
   check<ValueError>(options_.max_sample_size >= 2, "VariableStatisticsPlot", "max_sample_size is ",
                     options_.max_sample_size, " and must be at least 2");
@@ -27,7 +29,7 @@ VariableStatisticsPlot::VariableStatisticsPlot(BorrowedLinks links, Options opti
 }
 
 std::string VariableStatisticsPlot::file_of(const std::string& kind) const {
-  const fs::path given(options_.filename);
+  const fs::path given(options_.filename.value_or(options_.file_name));
   return (given.parent_path() / (given.stem().string() + "_" + kind + given.extension().string())).string();
 }
 
@@ -40,7 +42,7 @@ std::vector<std::string> VariableStatisticsPlot::labels() const {
   std::vector<std::string> names;
   if (options_.plot_mean) names.push_back("mean");
   if (options_.plot_std) names.insert(names.end(), {"mean - std", "mean + std"});
-  for (const double p : options_.percentile_sigmas) names.push_back(catena::shortest_text(p) + " %");
+  for (const double p : percentages()) names.push_back(catena::shortest_text(p) + " %");
   return names;
 }
 
@@ -58,7 +60,7 @@ void VariableStatisticsPlot::sample(std::vector<Point>& points, const std::vecto
     add(mean - deviation);
     add(mean + deviation);
   }
-  if (!options_.percentile_sigmas.empty()) values.push_back(percentiles(all, options_.percentile_sigmas));
+  if (!percentages().empty()) values.push_back(percentiles(all, percentages()));
   if (!values.empty()) points.push_back({at, autograd::concatenate(values)});
 }
 

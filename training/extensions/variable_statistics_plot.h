@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,12 +20,12 @@ struct VariableStatisticsPlotOptions {
   // Curves of percentiles. For a normal distribution, these are the least and the greatest value and -3 to 3
   // deviations.
   std::vector<double> percentiles = {0, 0.13, 2.28, 15.87, 50, 84.13, 97.72, 99.87, 100};
-  std::vector<double> percentile_sigmas = percentiles;  // Chainer's name of them
-  TriggerSpec plot_trigger = {1, epoch};                // when the pictures are drawn
-  TriggerSpec trigger = plot_trigger;                   // Chainer's name of it
+  std::optional<std::vector<double>> percentile_sigmas = {};  // Chainer's name of them; takes their place
+  TriggerSpec plot_trigger = {1, epoch};                      // when the pictures are drawn
+  TriggerSpec trigger = TriggerSpec::not_given();             // Chainer's name of it; takes its place
   // In the trainer's folder: the pictures are statistics_data.png and statistics_grad.png (or .svg).
   std::string file_name = "statistics.png";
-  std::string filename = file_name;  // the name of file_name in later Chainer; takes its place
+  std::optional<std::string> filename = {};  // the name of file_name in later Chainer; takes its place
   std::string marker = {};
   bool grid = true;
 };
@@ -49,6 +50,9 @@ class CATENA_EXPORT VariableStatisticsPlot : public Extension {
     std::int64_t iteration;
     Array values;  // as many as there are curves, on the device until they are drawn
   };
+  const std::vector<double>& percentages() const noexcept {
+    return options_.percentile_sigmas ? *options_.percentile_sigmas : options_.percentiles;
+  }
   std::vector<std::string> labels() const;
   std::string file_of(const std::string& kind) const;
   void sample(std::vector<Point>& points, const std::vector<Array>& arrays, std::int64_t at);

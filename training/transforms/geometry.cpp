@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
@@ -225,8 +226,9 @@ struct Projection {
   }
 };
 
-// The map of four points to four others: eight linear equations, solved by Gaussian elimination.
-Projection projection(const std::vector<Point>& from, const std::vector<Point>& to) {
+// The map of four points to four others: eight linear equations, solved by Gaussian elimination. Nothing if they have
+// no solution, or several.
+std::optional<Projection> projection(const std::vector<Point>& from, const std::vector<Point>& to) {
   std::array<std::array<double, 9>, 8> m{};
   for (std::size_t i = 0; i < 4; ++i) {
     const auto [x, y] = from[i];
@@ -242,8 +244,7 @@ Projection projection(const std::vector<Point>& from, const std::vector<Point>& 
     for (std::size_t i = k + 1; i < 8; ++i)
       if (std::abs(m[i][k]) > std::abs(m[pivot][k])) pivot = i;
     std::swap(m[k], m[pivot]);
-    check<ValueError>(std::abs(m[k][k]) > 1e-12 * greatest, "perspective",
-                      "three of the points lie on one line, or one is not finite");
+    if (!(std::abs(m[k][k]) > 1e-12 * greatest)) return {};
     for (std::size_t i = 0; i < 8; ++i) {
       if (i == k) continue;
       const double factor = m[i][k] / m[k][k];
@@ -257,6 +258,10 @@ Projection projection(const std::vector<Point>& from, const std::vector<Point>& 
 
 }  // namespace
 
+bool internal::has_projection(const std::vector<Point>& from, const std::vector<Point>& to) {
+  return projection(from, to).has_value();
+}
+
 Array perspective(const Array& image, const std::vector<Point>& startpoints, const std::vector<Point>& endpoints,
                   const PerspectiveOptions& o) {
   check_image("perspective", image);
@@ -264,7 +269,9 @@ Array perspective(const Array& image, const std::vector<Point>& startpoints, con
                     o.interpolation, "\"; it is \"nearest\" or \"bilinear\"");
   check<ValueError>(startpoints.size() == 4 && endpoints.size() == 4, "perspective", startpoints.size(),
                     " points are moved to ", endpoints.size(), "; give the four corners of each quadrilateral");
-  return sampled(image, o.interpolation == "nearest", float(o.fill), projection(endpoints, startpoints));
+  const std::optional<Projection> map = projection(endpoints, startpoints);
+  check<ValueError>(map.has_value(), "perspective", "three of the points lie on one line, or one is not finite");
+  return sampled(image, o.interpolation == "nearest", float(o.fill), *map);
 }
 
 std::vector<Array> five_crop(const Array& image, Pair size) {

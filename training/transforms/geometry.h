@@ -107,6 +107,10 @@ struct PerspectiveOptions {
 // ValueError for other modes, other numbers of points, and points of which three lie on one line or one is not finite.
 CATENA_EXPORT Array perspective(const Array& image, const std::vector<Point>& startpoints,
                                 const std::vector<Point>& endpoints, const PerspectiveOptions& options = {});
+namespace internal {
+// Whether a projection moves four points to four others; none does where three of them lie on one line.
+bool has_projection(const std::vector<Point>& from, const std::vector<Point>& to);
+}  // namespace internal
 
 // Returns the four corners (upper left, upper right, lower left, lower right) and the middle, as views. ValueError if
 // the image is smaller.

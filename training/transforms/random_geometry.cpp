@@ -163,7 +163,9 @@ Array RandomPerspective::change(const Array& image, Generator& g) const {
   for (const auto& [is_right, is_bottom] : {std::pair(false, false), {true, false}, {true, true}, {false, true}})
     ends.push_back(corner(is_right, is_bottom));
   const double r = double(right), b = double(bottom);
-  return perspective(image, {{0, 0}, {r, 0}, {r, b}, {0, b}}, ends, {.interpolation = mode_, .fill = options_.fill});
+  const std::vector<Point> starts = {{0, 0}, {r, 0}, {r, b}, {0, b}};
+  if (!internal::has_projection(ends, starts)) return image;
+  return perspective(image, starts, ends, {.interpolation = mode_, .fill = options_.fill});
 }
 
 RandomErasing::RandomErasing(const RandomErasingOptions& options) : options_(options) {

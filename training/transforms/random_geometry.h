@@ -182,7 +182,8 @@ struct RandomPerspectiveOptions {
   double fill = 0;
 };
 // With probability p, moves each corner inwards by whole pixels that are drawn evenly, and the image with them, as
-// perspective() does. ValueError for a distortion_scale outside of 0..1.
+// perspective() does. The image stays where three of the drawn corners lie on one line. ValueError for a
+// distortion_scale outside of 0..1.
 class CATENA_EXPORT RandomPerspective : public internal::RandomChange {
  public:
   explicit RandomPerspective(const RandomPerspectiveOptions& options = {});
