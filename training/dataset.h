@@ -436,8 +436,8 @@ std::vector<std::int64_t> random_order(const char* who, std::int64_t n, std::opt
 // A GPU's number, negative for the CPU; or a device; or none.
 struct DeviceId : std::optional<Device> {
   DeviceId(std::nullopt_t = std::nullopt) {}
-  CATENA_EXPORT DeviceId(
-      const char* name);  // "cpu", "cuda:1", and Chainer's "@numpy" and "@cupy:1"; ValueError for others
+  // "cpu", "cuda:1", and Chainer's "@numpy" and "@cupy:1"; ValueError for others.
+  CATENA_EXPORT DeviceId(const char* name);
   DeviceId(int id) : optional(id < 0 ? Device{} : Device{Device::Kind::cuda, static_cast<std::int16_t>(id)}) {}
   DeviceId(Device device) : optional(device) {}
   DeviceId(const std::optional<Device>& device) : optional(device) {}
