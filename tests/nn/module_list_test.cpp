@@ -324,7 +324,12 @@ struct Returning : nn::Chain {
 
 // The gradient of the result of a call, until the handle is removed.
 BOOST_AUTO_TEST_CASE(hooks_of_backward) {
-  Times times(3);
+  struct Tripled : nn::Module {
+    Times scale{3};
+    NN_MEMBERS(scale)
+    Variable forward(const Variable& x) { return scale(x); }
+  };
+  Tripled times;
   std::vector<double> seen;
   auto handle = times.register_full_backward_hook([&](auto& link, const auto& grad_in, const auto& grad_out) {
     BOOST_TEST(&link == &times);

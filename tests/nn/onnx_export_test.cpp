@@ -407,7 +407,7 @@ BOOST_AUTO_TEST_CASE(older_opsets) {
       has(error<catena::NotImplementedError>([&] { nn::onnx::export_model(chosen, half, {.opset_version = 15}); }),
           "the operators of opset 15 do not take bfloat16; {.opset_version = 16}"));
   BOOST_TEST(nn::onnx::export_model(chosen, half, {.opset_version = 16}).opset_version() == 16);
-  BOOST_TEST(exported(greatest, narrow, 13).opset_version() == 13);
+  BOOST_TEST(exported(greatest, half, 13).opset_version() == 13);
   BOOST_TEST(exported(sum, narrow, 14).opset_version() == 14);
   BOOST_TEST(exported(sum, half, 13).opset_version() == 13);
   const auto transformed = [](const Variable& x) {

@@ -54,7 +54,8 @@ std::size_t leaves_with_gradients(const Variable& y) {
   const auto visit = [&](const auto& self, autograd::internal::VariableNode* node) -> void {
     if (node == nullptr || !seen.insert(node->root()).second) return;
     const autograd::FunctionNode* const f = node->root()->creator;
-    if (f == nullptr && node->requires_grad) leaves.insert(node);
+    const bool has_gradient = node->requires_grad && catena::is_floating(node->data.dtype());
+    if (f == nullptr && has_gradient) leaves.insert(node);
     for (std::size_t i = 0; f != nullptr && i < f->num_inputs(); ++i) self(self, f->input_node(i));
   };
   visit(visit, autograd::internal::Access::node(y));
@@ -346,7 +347,9 @@ BOOST_AUTO_TEST_CASE(initial_values_and_clipping) {
   BOOST_TEST(std::abs(nn::utils::clip_grad_norm_(layer, {.max_norm = 1}) - norm) < 1e-6 * norm);
   BOOST_TEST(std::abs(nn::utils::get_total_norm({layer.W.grad()}) - 1) < 1e-5);
   const auto captured = [&] { nn::utils::get_total_norm({layer.W.grad()}); };
-  BOOST_CHECK_THROW(autograd::CapturedWork{captured}, catena::RuntimeError);
+  // On the CPU a capture is a call.
+  if (layer.W.device().kind != autograd::Device::Kind::cpu)
+    BOOST_CHECK_THROW(autograd::CapturedWork{captured}, catena::RuntimeError);
   nn::utils::clip_grads_with_norm_(layer.parameters(), 1, 2);
   BOOST_TEST(std::abs(nn::utils::get_total_norm({layer.W.grad()}) - 0.5) < 1e-5);
   layer.b->set_grad(autograd::full_like(layer.b->data(), INFINITY));
