@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include <catena/autograd/array.h>
-#include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
@@ -189,49 +188,32 @@ Variable add(const Variables& xs) {
 Variable maximum(const Variables& xs) { return extremum("maximum", xs, maximum); }
 Variable minimum(const Variables& xs) { return extremum("minimum", xs, minimum); }
 
-namespace {
-
-// Whether a number such as 0.5 would be cut to an integer. Integers become numbers of the default dtype before: they
-// have no gradient.
-bool is_cut(const Variable& x, const Constant& c, bool divides = false) {
-  const bool is_number = !c.is_array() && (divides || c.scalar().is_floating());
-  return is_number && x && !catena::is_floating(x.dtype()) && !catena::is_complex_dtype(x.dtype());
-}
-Variable with_number(const ElementwiseFunction& f, const Variable& x, const Constant& c, bool divides = false) {
-  return is_cut(x, c, divides) ? elementwise(f, x.astype(get_dtype()), c) : elementwise(f, x, c);
-}
-
-}  // namespace
-
 namespace internal {
 
 Variable negate(const Variable& x) { return elementwise(kNegate, x); }
 
 Variable add(const Variable& x, const Variable& y) { return elementwise(kAdd, x, y); }
-Variable add(const Variable& x, const Constant& c) { return with_number(kAddConstant, x, c); }
-Variable add(const Constant& c, const Variable& x) { return add(x, c); }
+Variable add(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, c); }
+Variable add(const Constant& c, const Variable& x) { return elementwise(kAddConstant, x, c); }
 
 Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSubtract, x, y); }
-Variable subtract(const Variable& x, const Constant& c) {
-  if (is_cut(x, c)) return subtract(x.astype(get_dtype()), c);
-  return elementwise(kAddConstant, x, negative(c, x));
-}
-Variable subtract(const Constant& c, const Variable& x) { return with_number(kSubtractFromConstant, x, c); }
+Variable subtract(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, negative(c, x)); }
+Variable subtract(const Constant& c, const Variable& x) { return elementwise(kSubtractFromConstant, x, c); }
 
 Variable multiply(const Variable& x, const Variable& y) { return elementwise(kMultiply, x, y); }
-Variable multiply(const Variable& x, const Constant& c) { return with_number(kMultiplyConstant, x, c); }
-Variable multiply(const Constant& c, const Variable& x) { return multiply(x, c); }
+Variable multiply(const Variable& x, const Constant& c) { return elementwise(kMultiplyConstant, x, c); }
+Variable multiply(const Constant& c, const Variable& x) { return elementwise(kMultiplyConstant, x, c); }
 
 Variable divide(const Variable& x, const Variable& y) { return elementwise(kDivide, x, y); }
-Variable divide(const Variable& x, const Constant& c) { return with_number(kDivideByConstant, x, reciprocal(c), true); }
-Variable divide(const Constant& c, const Variable& x) { return with_number(kDivideConstant, x, c, true); }
+Variable divide(const Variable& x, const Constant& c) { return elementwise(kDivideByConstant, x, reciprocal(c)); }
+Variable divide(const Constant& c, const Variable& x) { return elementwise(kDivideConstant, x, c); }
 
 Variable power(const Variable& x, const Variable& y) { return elementwise(kPower, x, y); }
 Variable power(const Variable& x, const Constant& c) {
   if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({x}, c)[0];
-  return with_number(kPowerConstant, x, c);
+  return elementwise(kPowerConstant, x, c);
 }
-Variable power(const Constant& c, const Variable& x) { return with_number(kConstantPower, x, c); }
+Variable power(const Constant& c, const Variable& x) { return elementwise(kConstantPower, x, c); }
 
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }
 Variable matrix_multiply(const Variable& x, const Constant& c) {

@@ -353,27 +353,4 @@ BOOST_AUTO_TEST_CASE(golden_values) {
   test::run_golden("operators", f);
 }
 
-// As in PyTorch: a floating number makes a floating result, and so does a division.
-BOOST_AUTO_TEST_CASE(integers_with_floating_numbers) {
-  const Variable n(array<std::int64_t>({1, 2, -3}, {3}));
-  const auto check = [](const Variable& y, const std::vector<double>& expected, Dtype dtype = Dtype::float32) {
-    BOOST_TEST(y.dtype() == dtype);
-    BOOST_TEST(to_vector<double>(y.data()) == expected, boost::test_tools::per_element());
-  };
-  check(n * 0.5, {0.5, 1, -1.5});
-  check(0.5 * n, {0.5, 1, -1.5});
-  check(n + 0.5, {1.5, 2.5, -2.5});
-  check(0.5 + n, {1.5, 2.5, -2.5});
-  check(n - 0.5, {0.5, 1.5, -3.5});
-  check(0.5 - n, {-0.5, -1.5, 3.5});
-  check(n / 2, {0.5, 1, -1.5});
-  check(3 / n, {3, 1.5, -1});
-  check(pow(n, 3.0), {1, 8, -27});
-  check(n * 2, {2, 4, -6}, Dtype::int64);
-  check(n - 1, {0, 1, -4}, Dtype::int64);
-  check(Variable(array<bool>({true, false}, {2})) * 0.25, {0.25, 0});
-  const using_config scope({.dtype = Dtype::float64});
-  check(n * 0.1, {0.1, 0.2, 3 * -0.1}, Dtype::float64);
-}
-
 BOOST_AUTO_TEST_SUITE_END()
