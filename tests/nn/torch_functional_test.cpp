@@ -54,8 +54,7 @@ std::size_t leaves_with_gradients(const Variable& y) {
   const auto visit = [&](const auto& self, autograd::internal::VariableNode* node) -> void {
     if (node == nullptr || !seen.insert(node->root()).second) return;
     const autograd::FunctionNode* const f = node->root()->creator;
-    const bool has_gradient = node->requires_grad && node->data && catena::is_floating(node->data.dtype());
-    if (f == nullptr && has_gradient) leaves.insert(node);
+    if (f == nullptr && node->requires_grad) leaves.insert(node);
     for (std::size_t i = 0; f != nullptr && i < f->num_inputs(); ++i) self(self, f->input_node(i));
   };
   visit(visit, autograd::internal::Access::node(y));

@@ -168,7 +168,7 @@ Variable written_by(const Variable& x, const Positions& p) {
   const Array mask = x.data().backend().empty(x.shape(), Dtype::bool_, x.data().device());
   fill(mask, false);
   internal::scatter(ScatterMode::set, Access(mask, p).get(), Scalar(true));
-  return internal::constant_variable(mask);
+  return as_variable(mask);
 }
 
 // One function in a file: x with values at positions, from x, the positions and the values.
