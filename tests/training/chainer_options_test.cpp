@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(examples_as_tuples) {
 }
 
 BOOST_AUTO_TEST_CASE(members_of_a_shared_communicator) {
-  training::communicators::run_thread_ranks(2, [](catena::Shared<training::communicators::Transport> transport) {
+  const auto members = [](catena::Shared<training::communicators::Transport> transport) {
     const training::CommunicatorPtr comm(catena::Shared<training::Communicator>::make("naive", std::move(transport)));
     const auto check = [](bool holds) { catena::check<catena::AssertionError>(holds, "rank", "a member is wrong"); };
     check(comm.rank() == comm->rank() && comm.size() == 2 && comm.inter_rank() == comm->inter_rank());
@@ -237,7 +237,8 @@ BOOST_AUTO_TEST_CASE(members_of_a_shared_communicator) {
     check(values(model.W.grad()).at(0) == 0.5);
     comm.barrier();
     check(comm.split(comm.rank(), 0).size() == 1);
-  });
+  };
+  BOOST_CHECK_NO_THROW(training::communicators::run_thread_ranks(2, members));
 }
 
 BOOST_AUTO_TEST_CASE(filters_of_lines) {
@@ -318,10 +319,12 @@ BOOST_AUTO_TEST_CASE(evaluation_by_a_function_without_a_result) {
   Model m;
   training::SerialIterator test(m.data, 2, {.repeat = false, .shuffle = false});
   int calls = 0;
-  extensions::Evaluator evaluator(test, m.model, {.device = -1, .eval_func = [&](const Variable& x, const Variable& t) {
-                                                    ++calls;
-                                                    m.model(x, t);
-                                                  }});
+  const training::DeviceId device = m.model.predictor.W.data().device();
+  extensions::Evaluator evaluator(test, m.model,
+                                  {.device = device, .eval_func = [&](const Variable& x, const Variable& t) {
+                                     ++calls;
+                                     m.model(x, t);
+                                   }});
   const training::Observation result = evaluator();
   BOOST_TEST(calls == 2);
   BOOST_TEST(result["main/loss"].value() == 14.0);  // the mean of t^2 over {0, 2, 4, 6}
