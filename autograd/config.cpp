@@ -139,8 +139,6 @@ void set_config(const ConfigOptions& changes) {
   if (changes.train) modes().train_is_chosen = true;
 }
 
-void set_dtype(const DefaultDtype& dtype) noexcept { own_entries().dtype = dtype; }
-
 ConfigOptions config_entry(std::string_view name, bool value) {
   ConfigOptions o;
   if (name == kUseCudnn) {

@@ -181,8 +181,7 @@ struct CudnnModes {
   std::int64_t max_workspace_size = -1;  // -1: the limit of the process
   constexpr bool uses_cudnn() const noexcept { return use_cudnn.value() != UseCudnn::kNever; }
 };
-CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;                  // modes of the calling thread
-CATENA_EXPORT void set_dtype(const DefaultDtype& dtype) noexcept;  // of the configuration of the calling thread
+CATENA_EXPORT CudnnModes& cudnn_modes() noexcept;  // modes of the calling thread
 }  // namespace internal
 
 }  // namespace autograd

@@ -122,7 +122,7 @@ Initializer Constant(double value, Options o) {
 Initializer Zero(Options o) { return Constant(0.0, o); }
 Initializer One(Options o) { return Constant(1.0, o); }
 
-Initializer Identity(double scale, Options o) {
+Initializer internal::identity(double scale, Options o) {
   return {[scale](const Array& a) {
             const Shape& s = a.shape();
             check<ValueError>(s.size() == 2 && s[0] == s[1], "Identity", "the shape ", s, " is not a square matrix");
@@ -136,28 +136,28 @@ Initializer Identity(double scale, Options o) {
 
 Initializer NaN(Options o) { return Constant(std::numeric_limits<double>::quiet_NaN(), o); }
 
-Initializer Normal(double scale, Options o) {
+Initializer internal::normal(double scale, Options o) {
   return normal_of([scale](const Array&) { return scale; }, o);
 }
-Initializer LeCunNormal(double scale, Options o) {
+Initializer internal::lecun_normal(double scale, Options o) {
   return normal_of([scale](const Array& a) { return scale * std::sqrt(1 / fan_in(a)); }, o);
 }
-Initializer GlorotNormal(double scale, Options o) {
+Initializer internal::glorot_normal(double scale, Options o) {
   return normal_of([scale](const Array& a) { return scale * std::sqrt(2 / fan_sum(a)); }, o);
 }
-Initializer HeNormal(double scale, Options o) {
+Initializer internal::he_normal(double scale, Options o) {
   return normal_of([scale](const Array& a) { return scale * std::sqrt(2 / fan_in(a)); }, o);
 }
-Initializer Uniform(double scale, Options o) {
+Initializer internal::uniform(double scale, Options o) {
   return uniform_of([scale](const Array&) { return scale; }, o);
 }
-Initializer LeCunUniform(double scale, Options o) {
+Initializer internal::lecun_uniform(double scale, Options o) {
   return uniform_of([scale](const Array& a) { return scale * std::sqrt(3 / fan_in(a)); }, o);
 }
-Initializer GlorotUniform(double scale, Options o) {
+Initializer internal::glorot_uniform(double scale, Options o) {
   return uniform_of([scale](const Array& a) { return scale * std::sqrt(6 / fan_sum(a)); }, o);
 }
-Initializer HeUniform(double scale, Options o) {
+Initializer internal::he_uniform(double scale, Options o) {
   return uniform_of([scale](const Array& a) { return scale * std::sqrt(6 / fan_in(a)); }, o);
 }
 
@@ -179,7 +179,7 @@ Initializer TruncatedNormal(double scale, Options o) { return TruncatedNormal(sc
 
 // Chainer uses a factor of the SVD of a Gaussian matrix. Orthonormalizing the rows of such a matrix gives the same
 // (Haar) distribution without LAPACK. It runs once per parameter, on the host.
-Initializer Orthogonal(double scale, Options o) {
+Initializer internal::orthogonal(double scale, Options o) {
   return {[scale, rng = o.rng](const Array& a) {
             check<ValueError>(a.size() > 0, "Orthogonal", "the array of shape ", a.shape(), " is empty");
             if (a.ndim() == 0) return autograd::fill(a, scale);

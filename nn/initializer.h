@@ -110,59 +110,57 @@ struct Options {
 CATENA_EXPORT Initializer Constant(double value, Options o = {});
 CATENA_EXPORT Initializer Zero(Options o = {});
 CATENA_EXPORT Initializer One(Options o = {});
-CATENA_EXPORT Initializer NaN(Options o = {});                           // marks what must be set before it is used
-CATENA_EXPORT Initializer Identity(double scale = 1.0, Options o = {});  // square 2-d only: ValueError
-CATENA_EXPORT Initializer Normal(double scale = 0.05, Options o = {});   // N(0, scale^2)
+CATENA_EXPORT Initializer NaN(Options o = {});  // marks what must be set before it is used
 // N(0, scale^2) cut to [lower, upper], in units of the values. ValueError unless lower < upper and scale > 0.
 CATENA_EXPORT Initializer TruncatedNormal(double scale, double lower, double upper, Options o = {});
 CATENA_EXPORT Initializer TruncatedNormal(double scale = 0.05, Options o = {});  // cut at two deviations
-CATENA_EXPORT Initializer LeCunNormal(double scale = 1.0, Options o = {});       // std scale sqrt(1 / fan_in)
-CATENA_EXPORT Initializer GlorotNormal(double scale = 1.0, Options o = {});  // std scale sqrt(2 / (fan_in + fan_out))
-CATENA_EXPORT Initializer HeNormal(double scale = 1.0, Options o = {});      // std scale sqrt(2 / fan_in)
-CATENA_EXPORT Initializer Orthogonal(double scale = 1.1, Options o = {});    // rows orthogonal, Q Q^T = scale^2 I
-CATENA_EXPORT Initializer Uniform(double scale = 0.05, Options o = {});      // U[-scale, scale]
-CATENA_EXPORT Initializer LeCunUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(3 / fan_in)
-CATENA_EXPORT Initializer GlorotUniform(double scale = 1.0,
-                                        Options o = {});                  // bound scale sqrt(6 / (fan_in + fan_out))
-CATENA_EXPORT Initializer HeUniform(double scale = 1.0, Options o = {});  // bound scale sqrt(6 / fan_in)
 
-// The same with the scale by name: HeNormal({.scale = 2.0}).
+// The scale and the options by name: HeNormal({.scale = 2.0}).
 struct ScaleOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<double> scale = {};
   std::optional<autograd::Dtype> dtype = {};
   autograd::Generator* rng = nullptr;
 };
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Identity(const O& o) {
-  return Identity(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Normal(const O& o) {
-  return Normal(o.scale.value_or(0.05), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer LeCunNormal(const O& o) {
-  return LeCunNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer GlorotNormal(const O& o) {
-  return GlorotNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer HeNormal(const O& o) {
-  return HeNormal(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Orthogonal(const O& o) {
-  return Orthogonal(o.scale.value_or(1.1), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer Uniform(const O& o) {
-  return Uniform(o.scale.value_or(0.05), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer LeCunUniform(const O& o) {
-  return LeCunUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer GlorotUniform(const O& o) {
-  return GlorotUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
-template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer HeUniform(const O& o) {
-  return HeUniform(o.scale.value_or(1.0), Options{o.dtype, o.rng});
-}
+namespace internal {
+// An initializer with a scale: HeNormal(), HeNormal(2.0, {.dtype = ..}) or HeNormal({.scale = 2.0}).
+struct ScaledInitializer {
+  Initializer (*make)(double scale, Options o);
+  double scale;  // by default
+
+  Initializer operator()() const { return make(scale, {}); }
+  Initializer operator()(double s, const Options& o = {}) const { return make(s, o); }
+  template <std::same_as<ScaleOptions> O = ScaleOptions> Initializer operator()(const O& o) const {
+    return make(o.scale.value_or(scale), {o.dtype, o.rng});
+  }
+};
+CATENA_EXPORT Initializer identity(double scale, Options o);
+CATENA_EXPORT Initializer normal(double scale, Options o);
+CATENA_EXPORT Initializer lecun_normal(double scale, Options o);
+CATENA_EXPORT Initializer glorot_normal(double scale, Options o);
+CATENA_EXPORT Initializer he_normal(double scale, Options o);
+CATENA_EXPORT Initializer orthogonal(double scale, Options o);
+CATENA_EXPORT Initializer uniform(double scale, Options o);
+CATENA_EXPORT Initializer lecun_uniform(double scale, Options o);
+CATENA_EXPORT Initializer glorot_uniform(double scale, Options o);
+CATENA_EXPORT Initializer he_uniform(double scale, Options o);
+}  // namespace internal
+// The scale on the diagonal of a square matrix; ValueError for other arrays.
+inline constexpr internal::ScaledInitializer Identity{internal::identity, 1.0};
+// N(0, scale^2)
+inline constexpr internal::ScaledInitializer Normal{internal::normal, 0.05};
+// Normal with the deviation scale sqrt(1 / fan_in), scale sqrt(2 / (fan_in + fan_out)) or scale sqrt(2 / fan_in)
+inline constexpr internal::ScaledInitializer LeCunNormal{internal::lecun_normal, 1.0};
+inline constexpr internal::ScaledInitializer GlorotNormal{internal::glorot_normal, 1.0};
+inline constexpr internal::ScaledInitializer HeNormal{internal::he_normal, 1.0};
+// Q with orthogonal rows, Q Q^T = scale^2 I
+inline constexpr internal::ScaledInitializer Orthogonal{internal::orthogonal, 1.1};
+// U[-scale, scale]
+inline constexpr internal::ScaledInitializer Uniform{internal::uniform, 0.05};
+// Uniform with the bound scale sqrt(3 / fan_in), scale sqrt(6 / (fan_in + fan_out)) or scale sqrt(6 / fan_in)
+inline constexpr internal::ScaledInitializer LeCunUniform{internal::lecun_uniform, 1.0};
+inline constexpr internal::ScaledInitializer GlorotUniform{internal::glorot_uniform, 1.0};
+inline constexpr internal::ScaledInitializer HeUniform{internal::he_uniform, 1.0};
 
 // Filters of linear interpolation along all spatial axes, for layers that resize: W (out, in, k1, ..., kn). Where out
 // and in channel agree, W is the product of triangles, else 0; where axis 1 has length 1, as with groups, it is that

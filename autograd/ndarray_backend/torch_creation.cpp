@@ -157,6 +157,6 @@ Variable logspace(double start, double end, std::int64_t steps, double base, con
 Variable from_numpy(const nd::Array& a) { return as_variable(a); }
 
 Dtype get_default_dtype() noexcept { return get_dtype(); }
-void set_default_dtype(Dtype dtype) { internal::set_dtype(DefaultDtype(dtype)); }
+void set_default_dtype(Dtype dtype) { config.dtype = DefaultDtype(dtype); }
 
 }  // namespace autograd

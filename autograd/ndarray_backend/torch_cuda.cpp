@@ -12,8 +12,8 @@ using Kind = nd::Device::Kind;
 
 Device device(std::string_view name) { return nd::device_from_name(name); }
 
-void use_deterministic_algorithms(bool deterministic) { internal::cudnn_modes().deterministic = deterministic; }
-bool are_deterministic_algorithms_enabled() { return internal::cudnn_modes().deterministic; }
+void use_deterministic_algorithms(bool deterministic) { config.cudnn_deterministic = deterministic; }
+bool are_deterministic_algorithms_enabled() { return config.cudnn_deterministic; }
 
 void set_float32_matmul_precision(std::string_view precision) {
   catena::check<catena::ValueError>(precision == "highest" || precision == "high" || precision == "medium",
@@ -58,7 +58,9 @@ std::string get_device_name(int number) {
 void synchronize() {
   if (available()) nd::synchronize(nd::cuda::Device(current_device()));
 }
-void synchronize(nd::cuda::Device number) { number.synchronize(); }
+void synchronize(nd::cuda::Device number) {
+  if (available()) number.synchronize();
+}
 
 void manual_seed(std::uint64_t seed) { autograd::seed(seed); }
 

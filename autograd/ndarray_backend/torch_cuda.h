@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include <catena/autograd/autocast.h>
+#include <catena/autograd/config.h>
 #include <catena/autograd/ndarray_backend/cuda.h>
 #include <catena/autograd/random_state.h>
 
@@ -96,8 +97,9 @@ CATENA_EXPORT void set_allows_tf32(bool allow);
 // Settings: autograd::backends::cudnn::deterministic = true.
 namespace backends {
 namespace cudnn {
-// Those of this thread's configuration: cudnn_deterministic and use_cudnn.
-inline constexpr internal::Setting deterministic{are_deterministic_algorithms_enabled, use_deterministic_algorithms};
+// The entry cudnn_deterministic of this thread's configuration.
+inline constexpr const auto& deterministic = config.cudnn_deterministic;
+// Whether its entry use_cudnn is not "never".
 inline constexpr internal::Setting enabled{internal::uses_cudnn, internal::set_uses_cudnn};
 // Without effect: cuDNN's heuristics choose the algorithms.
 inline bool benchmark = false;

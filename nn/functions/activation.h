@@ -31,9 +31,10 @@ CATENA_EXPORT Variable celu(const Variable& x, double alpha);
 // Options of the functions and layers of these names, with PyTorch's defaults.
 struct LeakyReLUOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<double> slope = {};  // Chainer's name
-  double negative_slope = slope.value_or(0.01);
+  std::optional<double> slope = {};  // Chainer's name of negative_slope; takes its place
+  double negative_slope = 0.01;
   bool inplace = false;  // no effect, as in InplaceOption
+  double used_slope() const noexcept { return slope.value_or(negative_slope); }
 };
 struct ClippedReLUOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
@@ -64,8 +65,8 @@ inline constexpr FunctionWithNumber<internal::clipped_relu, ClippedReLUOptions, 
     .default_number = 20};
 // leaky_relu(x, slope): x where x >= 0, else slope x. The slope is 0.2 by default, as in Chainer, and in options 0.01,
 // as in PyTorch: leaky_relu(x, {.negative_slope = 0.1}) or {.slope = 0.1}.
-inline constexpr FunctionWithNumber<internal::leaky_relu, LeakyReLUOptions, &LeakyReLUOptions::negative_slope>
-    leaky_relu{.default_number = 0.2};
+inline constexpr FunctionWithNumber<internal::leaky_relu, LeakyReLUOptions, &LeakyReLUOptions::used_slope> leaky_relu{
+    .default_number = 0.2};
 // elu(x, alpha): x where x >= 0, else alpha (exp(x) - 1)
 inline constexpr FunctionWithNumber<internal::elu, ELUOptions, &ELUOptions::alpha> elu{.default_number = 1};
 CATENA_EXPORT Variable hard_sigmoid(const Variable& x);  // clip(0.2 x + 0.5, 0, 1)

@@ -31,13 +31,16 @@ struct InplaceOption {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool inplace = false;
 };
-// f(x), f(x, 0.3), and f(x, {.name = 0.3}) for the member `name` of Options
+// f(x), f(x, 0.3), and f(x, {.name = 0.3}) for the member `name` of Options, which may be a function
 template <Variable (*body)(const Variable& x, double number), class Options = UnnamedNumber, auto name = nullptr>
 struct FunctionWithNumber {
   double default_number;
   Variable operator()(const Variable& x) const { return body(x, default_number); }
   Variable operator()(const Variable& x, double number) const { return body(x, number); }
-  Variable operator()(const Variable& x, const Options& options) const { return body(x, options.*name); }
+  Variable operator()(const Variable& x, const Options& options) const {
+    if constexpr (requires { (options.*name)(); }) return body(x, (options.*name)());
+    else return body(x, options.*name);
+  }
 };
 
 // f(x), f(x, false), f(x, {.use_cudnn = false})

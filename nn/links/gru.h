@@ -82,7 +82,7 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
   GRU(AsNetwork, int input_size, std::optional<int> hidden_size, const RecurrentOptions& options);
   GRUOutput of_sequences(const Variable& x, const Variable& state);
   void expect_inputs(const Variable& x);
-  // What x (n, in) adds to the arguments of r, z and a: (n, units).
+  // The products of x (n, in) with the weights of r, z and a, with their biases: (n, units) each.
   struct OfInput {
     Variable r, z, a;
   };

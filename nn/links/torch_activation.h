@@ -81,7 +81,7 @@ struct LogSigmoid {
 // ---- with numbers: layers of the functions of these names ----------------------------------------
 struct LeakyReLU : internal::NumbersLayer<LeakyReLUOptions, &LeakyReLUOptions::negative_slope> {
   using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return leaky_relu(x, negative_slope); }
+  Variable operator()(const Variable& x) const { return leaky_relu(x, used_slope()); }
 };
 struct ELU : internal::NumbersLayer<ELUOptions, &ELUOptions::alpha> {
   using NumbersLayer::NumbersLayer;

@@ -67,8 +67,8 @@ struct ExportOptions {
   // of the inputs.
   DynamicAxes dynamic_axes = {};
   bool dynamic_batch = false;  // the first axis of every input is "batch"
-  // Of the operators, 13 to 22. What an older one lacks is written by other operators of it, or is a
-  // NotImplementedError with the opset that has it.
+  // Of the operators, 13 to 22. An operator that an older opset lacks is written by others; NotImplementedError, which
+  // names the opset that has it, where there are none.
   std::int64_t opset_version = 17;
   bool train = false;  // export the model in training mode; the calls update running averages
   // The link whose parameters get names, if a function is exported.

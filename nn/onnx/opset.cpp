@@ -6,8 +6,8 @@
 namespace nn::onnx::internal {
 namespace {
 
-// What appeared after the first opset, of all that the functions of this folder write: an operator, or one of its
-// attributes. (github.com/onnx/onnx, docs/Changelog.md.)
+// The operators and attributes that the functions of this folder write and that the first opset lacks, with the opset
+// in which each appeared. (github.com/onnx/onnx, docs/Changelog.md.)
 struct Since {
   std::string_view op_type, attribute;
   std::int64_t opset;

@@ -32,6 +32,14 @@ BOOST_AUTO_TEST_CASE(activations) {
   };
   const Row rows[] = {
       {"leaky_relu slope", nn::leaky_relu(x, {.slope = 0.5}), {-1, -0.5, 1, 3}},
+      {"leaky_relu slope, assigned",
+       nn::leaky_relu(x,
+                      [] {
+                        nn::LeakyReLUOptions o;
+                        o.slope = 0.5;
+                        return o;
+                      }()),
+       {-1, -0.5, 1, 3}},
       {"leaky_relu negative_slope", nn::leaky_relu(x, {.negative_slope = 0.25}), {-0.5, -0.25, 1, 3}},
       {"clipped_relu", nn::clipped_relu(x, {.z = 2}), {0, 0, 1, 2}},
       {"crelu", nn::crelu(x, {.axis = 0}), {0, 0, 1, 3, 2, 1, 0, 0}},

@@ -16,20 +16,17 @@ template <class F> Make scaled(F make, double otherwise) {
   return [make, otherwise](const test::Json& a) { return make(a.value("scale", otherwise), init::Options{}); };
 }
 
-#define SCALED(name, otherwise) \
-  scaled([](double scale, const init::Options& o) { return init::name(scale, o); }, otherwise)
-
 const std::map<std::string, Make>& makers() {
   static const std::map<std::string, Make> all = {
-      {"Normal", SCALED(Normal, 0.05)},
-      {"GlorotNormal", SCALED(GlorotNormal, 1.0)},
-      {"HeNormal", SCALED(HeNormal, 1.0)},
-      {"Uniform", SCALED(Uniform, 0.05)},
-      {"LeCunUniform", SCALED(LeCunUniform, 1.0)},
-      {"GlorotUniform", SCALED(GlorotUniform, 1.0)},
-      {"HeUniform", SCALED(HeUniform, 1.0)},
-      {"Orthogonal", SCALED(Orthogonal, 1.1)},
-      {"Identity", SCALED(Identity, 1.0)},
+      {"Normal", scaled(init::Normal, 0.05)},
+      {"GlorotNormal", scaled(init::GlorotNormal, 1.0)},
+      {"HeNormal", scaled(init::HeNormal, 1.0)},
+      {"Uniform", scaled(init::Uniform, 0.05)},
+      {"LeCunUniform", scaled(init::LeCunUniform, 1.0)},
+      {"GlorotUniform", scaled(init::GlorotUniform, 1.0)},
+      {"HeUniform", scaled(init::HeUniform, 1.0)},
+      {"Orthogonal", scaled(init::Orthogonal, 1.1)},
+      {"Identity", scaled(init::Identity, 1.0)},
       {"Constant", [](const test::Json& a) { return init::Constant(a["fill_value"].get<double>()); }},
       {"Zero", [](const test::Json&) { return init::Zero(); }},
       {"One", [](const test::Json&) { return init::One(); }},

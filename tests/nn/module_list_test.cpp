@@ -195,16 +195,23 @@ BOOST_AUTO_TEST_CASE(a_removed_hook_is_destroyed) {
   BOOST_TEST(count.use_count() == 1);
 }
 
+namespace {
+// Embeddings of V words, whose weights are those of the last layer, too.
+struct TiedNet : nn::Chain {
+  nn::EmbedID embedding;
+  nn::Linear head;
+  explicit TiedNet(int words = 3) : embedding(words, 2), head(2, words, {.nobias = true}) {
+    head.weight = embedding.weight;
+  }
+  NN_MEMBERS(embedding, head)
+  Variable operator()(const Variable& words) { return head(embedding(words)); }
+};
+Variable word(int id) { return Variable(autograd::array<std::int32_t>({id}, {1})); }
+}  // namespace
+
 // head.weight = embedding.weight: one parameter, with one gradient, that both layers read.
 BOOST_AUTO_TEST_CASE(tied_weights) {
-  struct Tied : nn::Chain {
-    nn::EmbedID embedding{4, 2};
-    nn::Linear head{2, 4, {.nobias = true}};
-    Tied() { head.weight = embedding.weight; }
-    NN_MEMBERS(embedding, head)
-    Variable operator()(const Variable& words) { return head(embedding(words)); }
-  };
-  Tied model;
+  TiedNet model(4);
   BOOST_TEST((model.head.W.is_same(model.embedding.W) && model.head.weight.is_same(model.embedding.W)));
   BOOST_TEST(model.params().size() == 1u);
   BOOST_TEST((model.namedparams().size() == 1u && model.namedparams()[0].path == "/embedding/W"));
@@ -216,7 +223,7 @@ BOOST_AUTO_TEST_CASE(tied_weights) {
   // The sum over v of w_v . w_2: w_2 for every row, and for row 2 also the sum of all rows, (4, 2).
   CHECK_VALUES(Variable(model.head.W.grad()), {1, 1, 1, 1, 5, 3, 1, 1});
   // A copy has a parameter for each layer, and a copied handle does not belong to a layer.
-  Tied copied = model;
+  TiedNet copied = model;
   BOOST_TEST(!copied.head.W.is_same(model.head.W));
   auto handle = model.head.weight;
   BOOST_CHECK_THROW(handle = copied.head.weight, catena::RuntimeError);
@@ -235,17 +242,6 @@ BOOST_AUTO_TEST_CASE(tied_weights) {
   BOOST_CHECK_THROW(c.bias = a.bias, catena::RuntimeError);
   BOOST_TEST((!a.b && c.b.has_value()));
 }
-
-namespace {
-struct TiedNet : nn::Chain {
-  nn::EmbedID embedding{3, 2};
-  nn::Linear head{2, 3, {.nobias = true}};
-  TiedNet() { head.weight = embedding.weight; }
-  NN_MEMBERS(embedding, head)
-  Variable operator()(const Variable& words) { return head(embedding(words)); }
-};
-Variable word(int id) { return Variable(autograd::array<std::int32_t>({id}, {1})); }
-}  // namespace
 
 // One gradient in the norm of gradients, and one sum of gradients.
 BOOST_AUTO_TEST_CASE(gradients_of_tied_weights) {

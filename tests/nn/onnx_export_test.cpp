@@ -357,7 +357,8 @@ BOOST_AUTO_TEST_CASE(values_computed_beside_variables) {
                  "runs 2 functions instead of 1"));
 }
 
-// What appeared after an opset is written by its other operators, or is an error that names the opset that has it.
+// An operator that an opset lacks is written by other operators of this opset, or the export is refused with the name
+// of the opset that has it.
 BOOST_AUTO_TEST_CASE(older_opsets) {
   const auto exported = [](const auto& f, const Variable& x, std::int64_t opset) {
     return nn::onnx::export_model(f, x, {.dynamic_batch = true, .opset_version = opset});

@@ -35,8 +35,8 @@ struct TextOptions {
   catena::Function<Array(std::string_view line)> convert = {};
   // Whether the lines of an example, one of each file, are kept. Called once for all lines by the constructor.
   catena::Function<bool(const std::vector<std::string>& lines)> filter = {};
-  LineFilter filter_func =
-      {};  // Chainer's name of it, which takes its place: {.filter_func = [](const std::string& line) { ... }}
+  // Chainer's name of it, which takes its place: {.filter_func = [](const std::string& line) { ... }}.
+  LineFilter filter_func = {};
 };
 
 // Example i is line i of a file, or a tuple of the lines i of several files (source and target of translations), which

@@ -207,14 +207,14 @@ inline constexpr int cudnn_inference = 0, cudnn_training = 1, cudnn_add_gradient
   CATENA_CUDNN_UTILITY_CALLS(X)
 
 // The functions that the networks call: the graph interface, which computes convolutions,
-#define CATENA_CUDNN_GRAPH_FUNCTIONS(X)                                                                         \
-  X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                 \
-  X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                          \
-  X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                             \
-  X(cudnnBackendSetAttribute, set_attribute,                                                                    \
-    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))               \
-  X(cudnnBackendGetAttribute, get_attribute,                                                                    \
-    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t room, std::int64_t* count, void* elements)) \
+#define CATENA_CUDNN_GRAPH_FUNCTIONS(X)                                                                              \
+  X(cudnnBackendCreateDescriptor, create_descriptor, cudnn_status(int type, cudnn_descriptor*))                      \
+  X(cudnnBackendDestroyDescriptor, destroy_descriptor, cudnn_status(cudnn_descriptor))                               \
+  X(cudnnBackendFinalize, finalize, cudnn_status(cudnn_descriptor))                                                  \
+  X(cudnnBackendSetAttribute, set_attribute,                                                                         \
+    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t count, const void* elements))                    \
+  X(cudnnBackendGetAttribute, get_attribute,                                                                         \
+    cudnn_status(cudnn_descriptor, int name, int type, std::int64_t requested, std::int64_t* count, void* elements)) \
   X(cudnnBackendExecute, execute, cudnn_status(cudnn_handle, cudnn_descriptor plan, cudnn_descriptor variant_pack))
 // batch normalization,
 #define CATENA_CUDNN_BATCH_NORM_FUNCTIONS(X)                                                                           \
