@@ -19,11 +19,16 @@ namespace autograd {
 
 // ---- creation ----
 // New arrays of the default backend: float32 on the current device unless given. The elements of `empty` are arbitrary.
+// autograd::zeros({2, 3}) and its relatives make Variables (ndarray_backend/torch_creation.h).
+namespace arrays {
 CATENA_EXPORT Array empty(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, Dtype dtype = Dtype::float32,
                          std::optional<Device> device = {});
 CATENA_EXPORT Array zeros(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
 CATENA_EXPORT Array ones(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
+// 0, 1, ..., n - 1
+CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::optional<Device> device = {});
+}  // namespace arrays
 CATENA_EXPORT Array empty_like(const Array& a);  // shape, dtype, device and backend of a; C order
 CATENA_EXPORT Array zeros_like(const Array& a);
 CATENA_EXPORT Array ones_like(const Array& a);
@@ -39,7 +44,6 @@ template <class T> Array array(const std::vector<T>& values, const Shape& shape,
     return from_host(values.data(), shape, catena::dtype_of<T>, device);
   }
 }
-CATENA_EXPORT Array arange(std::int64_t n, Dtype dtype = Dtype::int64, std::optional<Device> device = {});
 
 // ---- reading back (these functions block) ----
 CATENA_EXPORT void to_host(const Array& a, void* c_order);    // all elements in C order, in the array's dtype

@@ -20,18 +20,22 @@ Device device_or_default(Backend& backend, const std::optional<Device>& device) 
 }  // namespace
 
 // ---- creation -----------------------------------------------------------------------------------
-Array empty(const Shape& shape, Dtype dtype, std::optional<Device> device) {
+Array arrays::empty(const Shape& shape, Dtype dtype, std::optional<Device> device) {
   Backend& backend = default_backend();
   return backend.empty(shape, dtype, device_or_default(backend, device));
 }
 
-Array full(const Shape& shape, const Scalar& value, Dtype dtype, std::optional<Device> device) {
-  Array a = empty(shape, dtype, device);
+Array arrays::full(const Shape& shape, const Scalar& value, Dtype dtype, std::optional<Device> device) {
+  Array a = arrays::empty(shape, dtype, device);
   fill(a, value);
   return a;
 }
-Array zeros(const Shape& shape, Dtype dtype, std::optional<Device> device) { return full(shape, 0, dtype, device); }
-Array ones(const Shape& shape, Dtype dtype, std::optional<Device> device) { return full(shape, 1, dtype, device); }
+Array arrays::zeros(const Shape& shape, Dtype dtype, std::optional<Device> device) {
+  return arrays::full(shape, 0, dtype, device);
+}
+Array arrays::ones(const Shape& shape, Dtype dtype, std::optional<Device> device) {
+  return arrays::full(shape, 1, dtype, device);
+}
 
 Array empty_like(const Array& a) { return a.backend().empty(a.shape(), a.dtype(), a.device()); }
 Array full_like(const Array& a, const Scalar& value) {
@@ -47,11 +51,11 @@ Array from_host(const void* data, const Shape& shape, Dtype dtype, std::optional
   return backend.from_host(data, shape, dtype, device_or_default(backend, device));
 }
 
-Array arange(std::int64_t n, Dtype dtype, std::optional<Device> device) {
+Array arrays::arange(std::int64_t n, Dtype dtype, std::optional<Device> device) {
   check<ValueError>(n >= 0, "arange", "the length ", n, " is negative");
-  if (dtype == Dtype::bool_) return astype(arange(n, Dtype::int64, device), dtype);
+  if (dtype == Dtype::bool_) return astype(arrays::arange(n, Dtype::int64, device), dtype);
   // Computed on the device, so that it can be part of a captured graph.
-  const Array numbers = empty({n}, dtype, device);
+  const Array numbers = arrays::empty({n}, dtype, device);
   const Operand first_and_step[] = {0, 1};
   if (n > 0) apply_indexed(catena::kernels::arange, first_and_step, {&numbers, 1});
   return numbers;

@@ -26,7 +26,7 @@ std::uint64_t first_seed_of_thread() {
 Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dtype, Generator& g,
            const std::optional<Device>& device) {
   check<catena::TypeError>(catena::is_floating(dtype), op, "the dtype must be floating, it is ", dtype);
-  Array out = empty(shape, dtype, device);
+  Array out = arrays::empty(shape, dtype, device);
   // A replayed draw takes its offset from the thread's default generator, because `g` may have been destroyed by then.
   const OffsetRefresh next = [n = out.size()] { return default_generator().take(n); };
   out.backend().execute(catena::call::Random{kind, g.seed, g.take(out.size()), 0, 0, out.get(),

@@ -192,7 +192,7 @@ void autocast_checked(Arrays& inputs) {
   const std::optional<Dtype> to = common_dtype(Policy::widest, Dtype::float32, dtypes);
   if (!to) return;
   for (Array& a : inputs)
-    if (is_16_bit(a.dtype())) a = broadcast_to(full({}, 0, *to, a.device()), a.shape());
+    if (is_16_bit(a.dtype())) a = broadcast_to(arrays::full({}, 0, *to, a.device()), a.shape());
 }
 
 }  // namespace internal

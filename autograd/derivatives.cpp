@@ -65,12 +65,12 @@ Variable rows_of(const Variable& y, const Variable& x, bool graph) {
   Shape shape = y.shape();
   for (const std::int64_t n : x.shape()) shape.push_back(n);
   for (std::int64_t i = 0; i < y.size(); ++i) {
-    const Array weights = zeros({y.size()}, y.dtype(), y.device());
+    const Array weights = arrays::zeros({y.size()}, y.dtype(), y.device());
     fill(slice(weights, 0, i, i + 1), 1);
     const Variable one = constant_variable(reshape(weights, y.shape()));
     rows.push_back(reshape(gradients_of({y}, {x}, {one}, graph)[0], Shape{1, x.size()}));
   }
-  if (rows.empty()) return constant_variable(zeros(shape, x.dtype(), x.device()));
+  if (rows.empty()) return constant_variable(arrays::zeros(shape, x.dtype(), x.device()));
   return finished({reshape(concat(rows, 0), shape)}, graph)[0];
 }
 

@@ -38,7 +38,7 @@ class ExternalFunction final : public Function {
     Arrays gy;
     for (std::size_t k = 0; k < grad_outputs.size(); ++k)
       gy.push_back(grad_outputs[k] ? to_device(grad_outputs[k], kHost)
-                                   : full(outputs_[k].shape, 0, outputs_[k].dtype, kHost));
+                                   : arrays::full(outputs_[k].shape, 0, outputs_[k].dtype, kHost));
     Arrays gx = backward_(on_host(inputs), gy);
     for (std::size_t i = 0; i < gx.size() && i < inputs.size(); ++i) {
       if (!gx[i]) continue;

@@ -209,7 +209,7 @@ Variables call_by_policy(Recompute func, const Variables& xs, const CheckpointPo
   }
   graph_mode_of(xs);  // throws for null inputs
   const Device device = xs.empty() ? Device() : xs[0].device();
-  const Variable held(empty({0}, Dtype::float32, device), {.name = "captured"});
+  const Variable held(arrays::empty({0}, Dtype::float32, device), {.name = "captured"});
   Variables inputs = xs;
   inputs.push_back(held);
   return apply_node<Forget>(inputs, std::move(func), held, policy);

@@ -194,7 +194,7 @@ void check_direction(const catena::Function<Arrays()>& f, const Arrays& inputs, 
     direction[i] = direction[i] * (squares > 0 ? 1 / std::sqrt(squares) : 0.0);
     if (gradients[i]) analytic += item(sum(astype(gradients[i], Dtype::float64) * direction[i])).to_double();
   }
-  const Array step = zeros({}, Dtype::float64, inputs.empty() ? Device() : inputs[0].device());
+  const Array step = arrays::zeros({}, Dtype::float64, inputs.empty() ? Device() : inputs[0].device());
   struct Restore {
     const Arrays &to, &from;
     ~Restore() {

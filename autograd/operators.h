@@ -1,9 +1,13 @@
-// The operators of Variable. Two Variables broadcast against each other; their dtypes must be equal (InvalidType).
+// The operators of Variable. Two Variables broadcast against each other. Two floating dtypes must be equal
+// (InvalidType); integers and bools beside floating numbers are converted to their dtype, and two integer dtypes to
+// their common one.
 //
-// The other operand may be a constant: a host number or an array. It is converted to the dtype of the variable, so it
-// never changes the dtype of the result, and gets no gradient. An array constant and the variable broadcast against
-// each other (ValueError if their shapes do not fit) and are on one device. Python's `x ** y` and `x @ y` are pow(x, y)
-// and matmul of functions/linalg.h; operator_matmul is the two-operand form whose label in graphs is Chainer's.
+// The other operand may be a constant: a host number or an array. It is converted to the dtype of a floating variable,
+// so it never changes the dtype of the result, and gets no gradient. Beside a floating constant, and in a division, an
+// integer variable becomes floating, as in PyTorch: of the dtype of an array, else of the configuration. An array
+// constant and the variable broadcast against each other (ValueError if their shapes do not fit) and are on one device.
+// Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h; operator_matmul is the two-operand form
+// whose label in graphs is Chainer's.
 #pragma once
 
 #include <concepts>
@@ -76,9 +80,8 @@ template <class T> decltype(auto) operand(const T& v) {
 
 }  // namespace internal
 
-// Arithmetic of variables, and of variables and constants. A constant is converted to the dtype of the variable and
-// gets no gradient; shapes broadcast.
-// InvalidType for variables of two dtypes and for shapes that do not broadcast.
+// Arithmetic of variables, and of variables and constants, with the dtypes above.
+// InvalidType for variables of two floating dtypes and for shapes that do not broadcast.
 inline Variable operator-(const Variable& x) { return internal::negate(x); }
 template <class A, class B> Variable operator+(const A& a, const B& b) requires VariableOperands<A, B> {
   return internal::add(internal::operand(a), internal::operand(b));
@@ -105,7 +108,7 @@ template <class A, class B> Variable operator_matmul(const A& a, const B& b) req
 template <VariableLike A, class B> Variable operator%(const A& x, const B& b) requires VariableOperands<A, B> {
   const Variable& a = internal::operand(x);
   if constexpr (std::integral<B>)
-    return a.remainder(Variable(full({}, Scalar(b), a.dtype(), a.device()), {.requires_grad = false}));
+    return a.remainder(Variable(arrays::full({}, Scalar(b), a.dtype(), a.device()), {.requires_grad = false}));
   else return a.remainder(b);
 }
 

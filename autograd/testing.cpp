@@ -38,7 +38,7 @@ constexpr Device cuda_device(int id) { return {Device::Kind::cuda, static_cast<s
 // Returns the reason why arrays cannot be on a CUDA device; empty if they can.
 std::string missing_device(int id) {
   try {
-    full({1}, 0, Dtype::float32, cuda_device(id));
+    arrays::full({1}, 0, Dtype::float32, cuda_device(id));
     return {};
   } catch (const catena::Error& e) {
     return e.what();
@@ -94,7 +94,7 @@ constexpr NamedFunction kFunctions[] = {
 constexpr const char* kUnary = "unary_math_function_unittest";
 
 std::string label_of(const catena::Function<Variable(const Variable&)>& func) {
-  const Variable y = func(Variable(full({1}, 0.5)));
+  const Variable y = func(Variable(arrays::full({1}, 0.5)));
   check<catena::AssertionError>(y.creator() != nullptr, kUnary, "func made no graph");
   return y.creator()->label();
 }

@@ -91,7 +91,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   // array.
   template <class E>
   requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) Variable(E number)
-      : Variable(full({}, Scalar(number), Dtype::float32)) {}
+      : Variable(arrays::full({}, Scalar(number), Dtype::float32)) {}
   Variable(const Variable& o) noexcept : node_(o.node_) {
     if (node_) add_handle();
   }

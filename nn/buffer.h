@@ -1,8 +1,8 @@
 // Buffer: an array of a model that is saved with it but not trained, as in PyTorch.
 //
 //   struct Scale : nn::Module {
-//     nn::Parameter gamma{autograd::full({3}, 2.0)};
-//     nn::Buffer mean{autograd::ones({3})};
+//     nn::Parameter gamma{autograd::arrays::full({3}, 2.0)};
+//     nn::Buffer mean{autograd::arrays::ones({3})};
 //     NN_MEMBERS(gamma, mean)
 //     Variable forward(const Variable& x) { return (x - mean) * gamma; }
 //   };

@@ -26,7 +26,7 @@ Array sum_of_squares(const Array& g) {
 
 Array gradient_norm(const Array& g, double type) {
   if (type == 2) return autograd::apply(kernels::sqrt, {sum_of_squares(g)});
-  if (g.size() == 0) return autograd::zeros({}, Dtype::float64, g.device());
+  if (g.size() == 0) return autograd::arrays::zeros({}, Dtype::float64, g.device());
   const Array sizes = autograd::apply(kernels::absolute, {autograd::astype(g, Dtype::float64)});
   if (std::isinf(type)) return autograd::amax(sizes);
   const Array sum = autograd::sum(autograd::apply(kernels::power, {sizes, type}));
@@ -101,7 +101,7 @@ Array grads_norm(const Variables& params) {
     if (!total) total = part;
     else total += autograd::to_device(part, total.device());
   }
-  return total ? autograd::apply(kernels::sqrt, {total}) : autograd::zeros({}, Dtype::float64);
+  return total ? autograd::apply(kernels::sqrt, {total}) : autograd::arrays::zeros({}, Dtype::float64);
 }
 Array grads_norm(const Link& link) { return grads_norm(link.params()); }
 

@@ -44,7 +44,7 @@ Fans get_fans(const Shape& shape) {
 }
 
 Array generate_array(const Initializer& initializer, const Shape& shape, std::optional<autograd::Device> device) {
-  Array a = autograd::empty(shape, autograd::get_dtype(initializer.dtype()), device);
+  Array a = autograd::arrays::empty(shape, autograd::get_dtype(initializer.dtype()), device);
   initializer(a);
   return a;
 }
@@ -54,7 +54,7 @@ Array internal::generate_array_of(const Initializer& initializer, const Shape& s
   const autograd::Dtype own = initializer.dtype().value_or(dtype);
   catena::check<catena::ValueError>(own == dtype, "generate_array", "the initializer makes ", own,
                                     " arrays, but the dtype given is ", dtype);
-  Array a = autograd::empty(shape, dtype, device);
+  Array a = autograd::arrays::empty(shape, dtype, device);
   initializer(a);
   return a;
 }

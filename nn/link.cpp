@@ -546,7 +546,7 @@ Parameter& Link::add_param_of(const std::string& name, const Shape& shape, Dtype
   constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
   if (!initializer) initializer = initializers::Constant(kNaN, {.dtype = dtype});
   Parameter p(std::move(initializer), shape);
-  if (p.is_initialized()) p.set_grad(autograd::full(shape, kNaN, p.dtype(), p.device()));
+  if (p.is_initialized()) p.set_grad(autograd::arrays::full(shape, kNaN, p.dtype(), p.device()));
   return own_param(name, std::move(p));
 }
 Parameter& Link::add_param(const std::string& name, const Shape& shape, Initializer initializer) {

@@ -17,7 +17,7 @@ void Parameter::to_dtype(Dtype dtype) {
   // The values are those of the initializer in its own dtype, rounded.
   set_initializer(Initializer(
       [own = initializer(), from = own_dtype()](const Array& a) {
-        const Array values = autograd::empty(a.shape(), from, a.device());
+        const Array values = autograd::arrays::empty(a.shape(), from, a.device());
         init_weight(values, own);
         autograd::assign(a, values);
       },

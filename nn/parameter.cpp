@@ -85,7 +85,7 @@ void Parameter::check_pending(const char* op, const Shape& shape) const {
 void Parameter::initialize(const Shape& shape) {
   check_pending("Parameter.initialize", shape);
   const autograd::Unbatched one_for_all;
-  const Array fresh = autograd::empty(shape, own_dtype(), device_);
+  const Array fresh = autograd::arrays::empty(shape, own_dtype(), device_);
   init_weight(fresh, initializer_);
   set_data(fresh);
 }
@@ -94,7 +94,7 @@ void Parameter::initialize_from(const Array& values, std::optional<Dtype> dtype)
   check_pending("Parameter.initialize_from", values.shape());
   const autograd::Unbatched one_for_all;
   const Dtype own = dtype.value_or(own_dtype());
-  const Array fresh = autograd::empty(values.shape(), own, device_);
+  const Array fresh = autograd::arrays::empty(values.shape(), own, device_);
   autograd::copy_across(fresh, autograd::astype(values, own));
   set_data(fresh);
 }

@@ -2,8 +2,8 @@
 //
 //   struct Net : nn::Chain {
 //     nn::ParameterList factors;
-//     nn::ParameterDict shifts{{"left", nn::Parameter(autograd::zeros({3}))}};
-//     Net() { for (int i = 0; i < 4; ++i) factors.append(nn::Parameter(autograd::ones({3}))); }
+//     nn::ParameterDict shifts{{"left", nn::Parameter(autograd::arrays::zeros({3}))}};
+//     Net() { for (int i = 0; i < 4; ++i) factors.append(nn::Parameter(autograd::arrays::ones({3}))); }
 //     NN_MEMBERS(factors, shifts)
 //     Variable operator()(Variable h) {
 //       for (nn::Parameter& factor : factors) h = h * factor;

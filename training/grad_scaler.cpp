@@ -39,7 +39,7 @@ void GradScaler::unscale_(Optimizer& optimizer) {
                               "the gradients of this optimizer are divided already; call update() after step()");
   const Array norm = grads_norm(optimizer.target());
   const bool is_finite = std::isfinite(autograd::item(norm).to_double());
-  const Array factor = autograd::full({}, 1 / scale_, autograd::Dtype::float64, norm.device());
+  const Array factor = autograd::arrays::full({}, 1 / scale_, autograd::Dtype::float64, norm.device());
   optimizer.transform_grads(catena::kernels::scale_by, {}, {&factor, 1});
   unscaled_.push_back({&optimizer, is_finite});
 }

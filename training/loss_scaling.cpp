@@ -31,7 +31,7 @@ struct Optimizer::LossScaling {
     check<catena::RuntimeError>(!autograd::is_capturing(), "loss_scaling",
                                 "the scale is made in work that is being captured (run the work once before)");
     const auto array = [&](const Array& a, double first) {
-      return autograd::full({}, value(a, first), Dtype::float32, device);
+      return autograd::arrays::full({}, value(a, first), Dtype::float32, device);
     };
     scale = array(scale, first_scale);
     clean = array(clean, first_clean);

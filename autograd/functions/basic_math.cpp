@@ -1,8 +1,10 @@
 #include <catena/autograd/functions/basic_math.h>
 
 #include <cmath>
+#include <optional>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
@@ -39,14 +41,17 @@ constexpr ElementwiseFunction rule(const char* label, const catena::KernelDef& k
           .constant_first = flags.constant_first};
 }
 
+bool is_whole(Dtype dtype) { return !catena::is_floating(dtype) && !catena::is_complex_dtype(dtype); }
+
 namespace kernels = catena::kernels;
 Variable same(int, const Values& v) { return v.gy; }
 Variable opposite(int, const Values& v) { return -v.gy; }
 Variable times_constant(int, const Values& v) { return v.gy * v.c[0]; }
 
 constexpr auto kNegate = rule("__neg__", kernels::negative, kRetainNothing, opposite, {.any_dtype = true});
-constexpr auto kAbsolute = rule("|_|", kernels::absolute, kRetainX,
-                                [](int, const Values& v) { return v.gy * apply(kernels::sign, {v.x0.data()}); });
+constexpr auto kAbsolute =
+    rule("|_|", kernels::absolute, kRetainX,
+         [](int, const Values& v) { return v.gy * apply(kernels::sign, {v.x0.data()}); }, {.any_dtype = true});
 
 constexpr auto kFix = rule("fix", kernels::fix, kRetainNothing, [](int, const Values& v) { return zeros_of(v.gy); });
 constexpr auto kRound =
@@ -61,8 +66,9 @@ constexpr auto kSubtract =
 constexpr auto kSubtractFromConstant =
     rule("$ - _", kernels::subtract, kRetainNothing, opposite, {.any_dtype = true, .constant_first = true});
 
-constexpr auto kMultiply = rule("_ * _", kernels::multiply, kRetainXs,
-                                [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); });
+constexpr auto kMultiply =
+    rule("_ * _", kernels::multiply, kRetainXs,
+         [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }, {.any_dtype = true});
 constexpr auto kMultiplyConstant =
     rule("_ * $", kernels::multiply, kRetainNothing, times_constant, {.any_dtype = true});
 // The constant of the kernel is the reciprocal.
@@ -75,9 +81,11 @@ constexpr auto kDivideConstant =
     rule("_ / $", kernels::true_divide, kRetainX | kRetainY, [](int, const Values& v) { return -(v.gy * v.y / v.x0); },
          {.constant_first = true});
 
-constexpr auto kPower = rule("_ ** _", kernels::power, kRetainXs | kRetainY, [](int target, const Values& v) {
-  return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
-});
+constexpr auto kPower = rule("_ ** _", kernels::power, kRetainXs | kRetainY,
+                             [](int target, const Values& v) {
+                               return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
+                             },
+                             {.any_dtype = true});
 
 Variable power_constant_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
@@ -86,7 +94,7 @@ Variable power_constant_gradient(int, const Values& v) {
   if (exponent == 0) return zeros_of(v.gy);
   return exponent == 2 ? v.gy * v.x0 * 2 : v.gy * pow(v.x0, exponent - 1) * exponent;
 }
-constexpr auto kPowerConstant = rule("_ ** $", kernels::power, kRetainX, power_constant_gradient);
+constexpr auto kPowerConstant = rule("_ ** $", kernels::power, kRetainX, power_constant_gradient, {.any_dtype = true});
 
 Variable constant_power_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
@@ -94,7 +102,7 @@ Variable constant_power_gradient(int, const Values& v) {
   return c.is_array() ? g * apply(kernels::log, {c.array()}) : g * std::log(c.scalar().to_double());
 }
 constexpr auto kConstantPower =
-    rule("$ ** _", kernels::power, kRetainY, constant_power_gradient, {.constant_first = true});
+    rule("$ ** _", kernels::power, kRetainY, constant_power_gradient, {.any_dtype = true, .constant_first = true});
 
 // x ** 2 by a multiplication instead of the power function; its label shows the exponent.
 class PowerOfTwo final : public FunctionNode, public internal::HasOptions {
@@ -102,10 +110,6 @@ class PowerOfTwo final : public FunctionNode, public internal::HasOptions {
   explicit PowerOfTwo(const Constant& c) : c_(c) {}
   std::string label() const override { return "_ ** " + c_.label(); }
   void options(internal::FunctionOptions& o) const override { o.function("square"); }
-  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
-    using namespace type_check;
-    expect(in_types[0].dtype.kind() == 'f');
-  }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
     return {apply(catena::kernels::square, {x[0]})};
@@ -190,30 +194,87 @@ Variable minimum(const Variables& xs) { return extremum("minimum", xs, minimum);
 
 namespace internal {
 
+namespace {
+
+// Integers and bools, as an operand beside floating numbers, become floating, and two integer dtypes their common one.
+// Two floating dtypes have none: a silent conversion would be a mistake of the program more often than its aim.
+std::optional<Dtype> common_dtype(Dtype a, Dtype b) {
+  if (is_whole(a) && is_whole(b)) return catena::promote_types(a, b);
+  if (is_whole(a)) return b;
+  if (is_whole(b)) return a;
+  return {};
+}
+Variable of_two(const ElementwiseFunction& function, const Variable& x, const Variable& y) {
+  if (x && y && x.dtype() != y.dtype()) [[unlikely]] {
+    if (const auto dtype = common_dtype(x.dtype(), y.dtype()))
+      return elementwise(function, cast(x, *dtype), cast(y, *dtype));
+  }
+  return elementwise(function, x, y);
+}
+// x, or, kept by `converted`, x in the dtype that the constant asks for: an integer dtype beside a floating constant,
+// and in a division, is not that of the result.
+const Variable& beside(const Constant& c, const Variable& x, Variable& converted, bool divided = false) {
+  if (!x || !is_whole(x.dtype())) [[likely]]
+    return x;
+  const bool floating_array = c.is_array() && !is_whole(c.array().dtype());
+  if (!floating_array && !divided && (c.is_array() || !c.scalar().is_floating())) return x;
+  return converted = cast(x, floating_array ? c.array().dtype() : get_dtype());
+}
+
+}  // namespace
+
 Variable negate(const Variable& x) { return elementwise(kNegate, x); }
 
-Variable add(const Variable& x, const Variable& y) { return elementwise(kAdd, x, y); }
-Variable add(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, c); }
-Variable add(const Constant& c, const Variable& x) { return elementwise(kAddConstant, x, c); }
-
-Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSubtract, x, y); }
-Variable subtract(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, negative(c, x)); }
-Variable subtract(const Constant& c, const Variable& x) { return elementwise(kSubtractFromConstant, x, c); }
-
-Variable multiply(const Variable& x, const Variable& y) { return elementwise(kMultiply, x, y); }
-Variable multiply(const Variable& x, const Constant& c) { return elementwise(kMultiplyConstant, x, c); }
-Variable multiply(const Constant& c, const Variable& x) { return elementwise(kMultiplyConstant, x, c); }
-
-Variable divide(const Variable& x, const Variable& y) { return elementwise(kDivide, x, y); }
-Variable divide(const Variable& x, const Constant& c) { return elementwise(kDivideByConstant, x, reciprocal(c)); }
-Variable divide(const Constant& c, const Variable& x) { return elementwise(kDivideConstant, x, c); }
-
-Variable power(const Variable& x, const Variable& y) { return elementwise(kPower, x, y); }
-Variable power(const Variable& x, const Constant& c) {
-  if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({x}, c)[0];
-  return elementwise(kPowerConstant, x, c);
+Variable add(const Variable& x, const Variable& y) { return of_two(kAdd, x, y); }
+Variable add(const Variable& x, const Constant& c) {
+  Variable converted;
+  return elementwise(kAddConstant, beside(c, x, converted), c);
 }
-Variable power(const Constant& c, const Variable& x) { return elementwise(kConstantPower, x, c); }
+Variable add(const Constant& c, const Variable& x) { return add(x, c); }
+
+Variable subtract(const Variable& x, const Variable& y) { return of_two(kSubtract, x, y); }
+Variable subtract(const Variable& x, const Constant& c) {
+  Variable converted;
+  const Variable& a = beside(c, x, converted);
+  return elementwise(kAddConstant, a, negative(c, a));
+}
+Variable subtract(const Constant& c, const Variable& x) {
+  Variable converted;
+  return elementwise(kSubtractFromConstant, beside(c, x, converted), c);
+}
+
+Variable multiply(const Variable& x, const Variable& y) { return of_two(kMultiply, x, y); }
+Variable multiply(const Variable& x, const Constant& c) {
+  Variable converted;
+  return elementwise(kMultiplyConstant, beside(c, x, converted), c);
+}
+Variable multiply(const Constant& c, const Variable& x) { return multiply(x, c); }
+
+Variable divide(const Variable& x, const Variable& y) {
+  if (x && y && is_whole(x.dtype()) && is_whole(y.dtype())) [[unlikely]]
+    return elementwise(kDivide, cast(x, get_dtype()), cast(y, get_dtype()));
+  return of_two(kDivide, x, y);
+}
+Variable divide(const Variable& x, const Constant& c) {
+  Variable converted;
+  return elementwise(kDivideByConstant, beside(c, x, converted, true), reciprocal(c));
+}
+Variable divide(const Constant& c, const Variable& x) {
+  Variable converted;
+  return elementwise(kDivideConstant, beside(c, x, converted, true), c);
+}
+
+Variable power(const Variable& x, const Variable& y) { return of_two(kPower, x, y); }
+Variable power(const Variable& x, const Constant& c) {
+  Variable converted;
+  const Variable& a = beside(c, x, converted);
+  if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({a}, c)[0];
+  return elementwise(kPowerConstant, a, c);
+}
+Variable power(const Constant& c, const Variable& x) {
+  Variable converted;
+  return elementwise(kConstantPower, beside(c, x, converted), c);
+}
 
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }
 Variable matrix_multiply(const Variable& x, const Constant& c) {

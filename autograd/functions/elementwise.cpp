@@ -4,6 +4,7 @@
 #include <array>
 
 #include <catena/autograd/autocast.h>
+#include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
@@ -193,7 +194,14 @@ Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initialize
   return gy;
 }
 
-Variable elementwise(const ElementwiseFunction& function, const Variable& x) { return call(function, {&x, 1}, {}); }
+Variable elementwise(const ElementwiseFunction& function, const Variable& x) {
+  if (function.converts_integers && x && !catena::is_floating(x.dtype()) && !catena::is_complex_dtype(x.dtype()))
+      [[unlikely]] {
+    const Variable converted = cast(x, get_dtype());
+    return call(function, {&converted, 1}, {});
+  }
+  return call(function, {&x, 1}, {});
+}
 
 Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1) {
   return call(function, internal::BorrowedPair(x0, x1), {});

@@ -48,9 +48,10 @@ struct ElementwiseFunction {
   // Returns the gradient of input `target` in the shape of the result; the caller sums it to the shape of the input.
   Variable (*gradient)(int target, const ElementwiseValues& v) = nullptr;
   Array (*fused)(int target, const ElementwiseArrays& v) = nullptr;
-  bool any_dtype = false;       // otherwise inputs must be floating
-  bool constant_first = false;  // the kernel has the constants before the inputs
-  bool same_shape = false;      // otherwise inputs broadcast
+  bool any_dtype = false;          // otherwise inputs must be floating
+  bool converts_integers = false;  // one input of integers or bools takes the floating dtype of the configuration
+  bool constant_first = false;     // the kernel has the constants before the inputs
+  bool same_shape = false;         // otherwise inputs broadcast
 };
 
 // Inputs broadcast against each other or, with same_shape, have one shape, and have one dtype (else InvalidType).
@@ -75,11 +76,22 @@ CATENA_EXPORT Variable reciprocal_or_0(const Variable& x);
 CATENA_EXPORT Variable zeros_of(const Variable& g);
 
 namespace internal {
-// An entry of a function of one argument.
+// An entry of a function of one argument, which converts integers.
 constexpr ElementwiseFunction unary(const char* label, const catena::KernelDef& kernel, Retain retain,
                                     Variable (*gradient)(int, const ElementwiseValues&),
                                     Array (*fused)(int, const ElementwiseArrays&) = nullptr) {
-  return {.label = label, .kernel = &kernel, .retain = retain, .gradient = gradient, .fused = fused};
+  return {.label = label,
+          .kernel = &kernel,
+          .retain = retain,
+          .gradient = gradient,
+          .fused = fused,
+          .converts_integers = true};
+}
+// The same of a function that computes integers of integers.
+constexpr ElementwiseFunction of_any_dtype(ElementwiseFunction f) {
+  f.any_dtype = true;
+  f.converts_integers = false;
+  return f;
 }
 // Returns the constant converted to the dtype of x, as an operand of kernels. ValueError for an array that does not
 // broadcast to the shape of x, TypeError for one on another device.

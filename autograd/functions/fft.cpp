@@ -80,7 +80,7 @@ Variable irfft(const ComplexPair& x, std::optional<std::int64_t> length) {
     return split_axis(head, {1}, -1)[1];
   };
   if (last <= 1) {
-    const Array nowhere = full({}, 0, Dtype::bool_, imag.device());
+    const Array nowhere = arrays::full({}, 0, Dtype::bool_, imag.device());
     return transformed("IRFFT", {x.real, masked(imag, nowhere)}, true).real;
   }
   const Variable edge = zeros_of(split_axis(imag, {1}, -1)[0]), middle = inner(imag);

@@ -37,7 +37,8 @@ constexpr auto kLog10 =
     unary("log10", kernels::log10, kRetainX, [](int, Values v) { return v.gy / (v.x0 * 2.30258509299404568402); });
 constexpr auto kLog1p = unary("log1p", kernels::log1p, kRetainX, [](int, Values v) { return v.gy / (v.x0 + 1); });
 constexpr auto kSqrt = unary("sqrt", kernels::sqrt, kRetainY, [](int, Values v) { return v.gy / (v.y * 2); });
-constexpr auto kSquare = unary("square", kernels::square, kRetainX, [](int, Values v) { return v.gy * (v.x0 * 2); });
+constexpr auto kSquare =
+    internal::of_any_dtype(unary("square", kernels::square, kRetainX, [](int, Values v) { return v.gy * (v.x0 * 2); }));
 constexpr auto kSin = unary("sin", kernels::sin, kRetainX, [](int, Values v) { return v.gy * cos(v.x0); });
 constexpr auto kCos = unary("cos", kernels::cos, kRetainX, [](int, Values v) { return -(v.gy * sin(v.x0)); });
 constexpr auto kTan = unary("tan", kernels::tan, kRetainX, [](int, Values v) { return v.gy / square(cos(v.x0)); });
@@ -66,7 +67,8 @@ constexpr auto kSigmoid = unary(
     run_fused<kernels::sigmoid_bwd>);
 constexpr auto kFloor = unary("floor", kernels::floor, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
 constexpr auto kCeil = unary("ceil", kernels::ceil, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
-constexpr auto kSign = unary("sign", kernels::sign, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
+constexpr auto kSign =
+    internal::of_any_dtype(unary("sign", kernels::sign, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); }));
 
 }  // namespace
 

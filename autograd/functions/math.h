@@ -2,8 +2,10 @@
 // reductions, indexing, joining, linear algebra. Functions of neural networks are in nn/functions. This folder may use
 // autograd and kernels.
 //
-// This file: elementwise mathematical functions of one and of several arguments. Inputs are floating; the result has
-// the dtype of x. Several arguments must have equal shapes, unless they are said to broadcast.
+// This file: elementwise mathematical functions of one and of several arguments. The result has the dtype of x.
+// Integers and bools as the only argument are converted to the floating dtype of the configuration, as in PyTorch, but
+// not those of square and sign. Several arguments are floating and have equal shapes, unless they are said to
+// broadcast.
 #pragma once
 
 #include <concepts>

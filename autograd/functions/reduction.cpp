@@ -68,7 +68,7 @@ Variable products_of_others(const Variable& x) {
   const std::int64_t n = x.shape(1);
   if (n <= 1) return Variable(ones_like(x.data()));
   if (n % 2 != 0) {
-    const Variable one(full({x.shape(0), 1}, 1, x.dtype(), x.device()));
+    const Variable one(arrays::full({x.shape(0), 1}, 1, x.dtype(), x.device()));
     return split_axis(products_of_others(concat({x, one}, 1)), {n}, 1)[0];
   }
   const Variables half = split_axis(x, 2, 1);

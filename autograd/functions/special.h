@@ -1,5 +1,6 @@
-// Differentiable special functions, with the names of scipy.special. Inputs are floating; the result has the dtype of
-// x. Two arguments broadcast and have one dtype (InvalidType). Values outside of the domain of a function give NaN.
+// Differentiable special functions, with the names of scipy.special. The result has the dtype of x. Integers as the
+// only argument are converted to the floating dtype of the configuration. Two arguments broadcast and have one dtype
+// (InvalidType). Values outside of the domain of a function give NaN.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ std::vector<IndexItem> at_axis(int axis, const IndexItem& item) {
 
 // The positions of the elements of x in the flattened x, in the shape of x.
 Variable places_of(const Variable& x) {
-  return as_variable(reshape(arange(x.size(), Dtype::int64, x.device()), x.shape()));
+  return as_variable(reshape(arrays::arange(x.size(), Dtype::int64, x.device()), x.shape()));
 }
 
 // Returns x with `values`, broadcast to the shape of `at`, at these positions in the flattened x: x at the other
@@ -83,7 +83,7 @@ Variable index_copy(const Variable& x, int dim, const Variable& index, const Var
 Variable index_fill(const Variable& x, int dim, const Variable& index, double value) {
   const int axis = normalize_axis("index_fill", dim, x.ndim());
   check<IndexError>(index.ndim() == 1, "index_fill", "the index has the shape ", index.shape(), ", its rank must be 1");
-  return replaced(x, at_axis(axis, index), as_variable(full({}, value, x.dtype(), x.device())));
+  return replaced(x, at_axis(axis, index), as_variable(arrays::full({}, value, x.dtype(), x.device())));
 }
 Variable index_put(const Variable& x, const std::vector<IndexItem>& items, const Variable& values, bool accumulate) {
   return accumulate ? scatter_add(x, items, values) : replaced(x, items, values);
@@ -94,7 +94,7 @@ namespace {
 // 1 for every element of x that an index names, as many times as it does.
 Array counts_of(const Variable& x, int axis, const Variable& index) {
   const Variable zeros = as_variable(zeros_like(x.data()));
-  return scatter_add(zeros, axis, index, as_variable(full(index.shape(), 1, x.dtype(), x.device()))).data();
+  return scatter_add(zeros, axis, index, as_variable(arrays::full(index.shape(), 1, x.dtype(), x.device()))).data();
 }
 
 // The greatest or least of the elements that go to one place, by their order: each place keeps the last of its values
@@ -201,7 +201,9 @@ Variable block_diag(const Variables& xs) {
   std::int64_t before = 0;
   for (const Variable& x : blocks) {
     const std::int64_t n = x.shape(0), width = x.shape(1);
-    const auto zero = [&](std::int64_t length) { return as_variable(zeros({n, length}, x.dtype(), x.device())); };
+    const auto zero = [&](std::int64_t length) {
+      return as_variable(arrays::zeros({n, length}, x.dtype(), x.device()));
+    };
     rows.push_back(concat({zero(before), x, zero(columns - before - width)}, 1));
     before += width;
   }

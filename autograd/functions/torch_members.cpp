@@ -178,10 +178,10 @@ Variables Variable::tensor_split(const Sections& indices_or_sections, int dim) c
 }
 
 Variable Variable::new_full(const Shape& shape, const Scalar& value) const {
-  return Variable(full(shape, value, dtype(), device()), {.requires_grad = false});
+  return Variable(arrays::full(shape, value, dtype(), device()), {.requires_grad = false});
 }
 Variable Variable::new_empty(const Shape& shape) const {
-  return Variable(empty(shape, dtype(), device()), {.requires_grad = false});
+  return Variable(arrays::empty(shape, dtype(), device()), {.requires_grad = false});
 }
 
 }  // namespace autograd

@@ -8,9 +8,10 @@
 
 namespace autograd {
 
-// concat along the axis 0 unless another one is given.
-inline Variable cat(const Variables& xs, int dim = 0) { return concat(xs, dim); }
-inline Variable cat(const Variables& xs, const AxisOption& o) { return concat(xs, o.value_or(0)); }
+// concat along the axis 0 unless another one is given. Variables of several dtypes are converted to their common one:
+// the widest floating dtype, if there is one, else the common integer dtype.
+CATENA_EXPORT Variable cat(const Variables& xs, int dim = 0);
+inline Variable cat(const Variables& xs, const AxisOption& o) { return cat(xs, o.value_or(0)); }
 inline Variable concat(const Variables& xs, const AxisOption& o) { return concat(xs, o.value_or(1)); }
 inline Variable stack(const Variables& xs, const AxisOption& o) { return stack(xs, o.value_or(0)); }
 inline Variables separate(const Variable& x, const AxisOption& o) { return separate(x, o.value_or(0)); }

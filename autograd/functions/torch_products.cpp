@@ -101,7 +101,7 @@ Variable cholesky_inverse(const Variable& factor, const UpperOption& o) {
   check<ValueError>(f.ndim() >= 2, "cholesky_inverse", "the factor has the shape ", f.shape(),
                     ", its rank must be at least 2");
   const std::int64_t n = f.shape(-1);
-  const Array places = arange(n, Dtype::int64, f.device());
+  const Array places = arrays::arange(n, Dtype::int64, f.device());
   const Array unit = astype(apply(catena::kernels::equal, {expand_dims(places, 1), places}), f.dtype());
   return cholesky_solve(Variable(unit, {.requires_grad = false}), factor, o);
 }

@@ -76,7 +76,7 @@ Variable cov(const Variable& given, const CovOptions& o) {
     centred = x - sum(x * weights, 1, true) / total;
     // With aweights, the correction is multiplied by their mean weight.
     const Variable lost = o.aweights ? sum(weights * cast(o.aweights, x.dtype())) / total * o.correction
-                                     : as_variable(full({}, o.correction, x.dtype(), x.device()));
+                                     : as_variable(arrays::full({}, o.correction, x.dtype(), x.device()));
     product = matmul(centred * weights, transpose(centred)) / (total - lost);
   } else {
     centred = x - mean(x, 1, true);
@@ -118,7 +118,7 @@ Sorted kthvalue(const Variable& x, std::int64_t k, int dim, bool keepdim) {
   check<ValueError>(k >= 1 && k <= x.shape(axis), "kthvalue", "k is ", k, ", it must be from 1 to ", x.shape(axis));
   Shape one = x.shape();
   one[axis] = 1;
-  return at_positions(sort(x, axis), axis, full(one, k - 1, Dtype::int64, x.device()), keepdim);
+  return at_positions(sort(x, axis), axis, arrays::full(one, k - 1, Dtype::int64, x.device()), keepdim);
 }
 Sorted mode(const Variable& x, int dim, bool keepdim) {
   const int axis = filled_axis("mode", x, dim);
@@ -126,9 +126,9 @@ Sorted mode(const Variable& x, int dim, bool keepdim) {
   const Sorted sorted = sort(x, axis);
   Shape along = Shape::filled(x.ndim(), 1);
   along[axis] = n;
-  const Array places = reshape(arange(n, Dtype::int64, x.device()), along);
+  const Array places = reshape(arrays::arange(n, Dtype::int64, x.device()), along);
   // The place at which the run of equal elements of each place begins.
-  const Array &v = sorted.values.data(), starts = zeros(x.shape(), Dtype::int64, x.device());
+  const Array &v = sorted.values.data(), starts = arrays::zeros(x.shape(), Dtype::int64, x.device());
   if (n > 1) {
     const Array differ = apply(kernels::not_equal, {slice(v, axis, 1, n), slice(v, axis, 0, n - 1)});
     assign(slice(starts, axis, 1, n), where(differ, slice(places, axis, 1, n), 0));
@@ -224,7 +224,8 @@ Variable areas_of(const Variable& y, const Variable& widths, int axis) {
   return (slice(y, axis, 1) + slice(y, axis, 0, n - 1)) * widths * 0.5;
 }
 Variable areas(const Variable& y, const TrapezoidOptions& o) {
-  return areas_of(y, as_variable(full({}, o.dx, y.dtype(), y.device())), normalize_axis("trapezoid", o.dim, y.ndim()));
+  return areas_of(y, as_variable(arrays::full({}, o.dx, y.dtype(), y.device())),
+                  normalize_axis("trapezoid", o.dim, y.ndim()));
 }
 Variable areas(const Variable& y, const Variable& x, int dim) {
   const int axis = normalize_axis("trapezoid", dim, y.ndim());

@@ -122,7 +122,7 @@ Arrays LinalgExtension::slogdet(const LUFactors& factors) {
   namespace kernels = catena::kernels;
   const Dtype dtype = factors.lu.dtype();
   const Array diagonal = wide(matrix_diagonal(factors.lu)),
-              rows = arange(diagonal.shape(diagonal.ndim() - 1), Dtype::int32, diagonal.device());
+              rows = arrays::arange(diagonal.shape(diagonal.ndim() - 1), Dtype::int32, diagonal.device());
   // Every row that was swapped with another one changes the sign.
   const Array swapped = astype(apply(kernels::not_equal, {factors.pivots, rows}), diagonal.dtype());
   const Array signs = apply(kernels::sign, {diagonal}) * (1 - 2 * swapped);

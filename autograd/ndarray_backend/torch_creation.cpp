@@ -31,9 +31,9 @@ namespace internal {
 Variable made(Filling filling, const Shape& shape, const TensorOptions& o) {
   const Dtype dtype = floating_dtype(o);
   Array a;
-  if (filling == Filling::empty) a = empty(shape, dtype, o.device);
-  else if (filling == Filling::zeros) a = full(shape, 0, dtype, o.device);
-  else if (filling == Filling::ones) a = full(shape, 1, dtype, o.device);
+  if (filling == Filling::empty) a = arrays::empty(shape, dtype, o.device);
+  else if (filling == Filling::zeros) a = arrays::full(shape, 0, dtype, o.device);
+  else if (filling == Filling::ones) a = arrays::full(shape, 1, dtype, o.device);
   else if (filling == Filling::normal) a = random_normal(shape, 0, 1, dtype, default_generator(), o.device);
   else a = random_uniform(shape, 0, 1, dtype, default_generator(), o.device);
   return tensor_root(a, o);
@@ -45,7 +45,10 @@ Variable made_like(Filling filling, const Variable& x, const TensorOptions& give
   return made(filling, x.shape(), o);
 }
 Variable filled_with(const Shape& shape, const Scalar& value, const TensorOptions& o) {
-  return tensor_root(full(shape, value, floating_dtype(o), o.device), o);
+  Dtype dtype = value.natural_dtype();
+  if (value.is_floating()) dtype = get_dtype();
+  if (value.is_complex()) dtype = Dtype::complex64;
+  return tensor_root(arrays::full(shape, value, o.dtype.value_or(dtype), o.device), o);
 }
 
 Variable random_integers(std::int64_t low, std::int64_t high, const Shape& shape, const TensorOptions& o) {

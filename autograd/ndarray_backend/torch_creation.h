@@ -5,9 +5,9 @@
 //
 // They return roots that require no gradient unless the options say so (TypeError for a dtype without gradients). The
 // dtype is that of the configuration, float32 at first, unless it is given; the options may be a dtype alone. Lengths
-// may be written as separate integers. zeros, ones, full, empty and arange with a shape alone return an Array
-// (autograd/array.h), which is an operand of all functions of variables. Random numbers come from the generator of the
-// thread (autograd::default_generator), and are on the current device unless one is given.
+// may be written as separate integers. Random numbers come from the generator of the thread
+// (autograd::default_generator), and are on the current device unless one is given. Arrays without a graph are made by
+// autograd::arrays::zeros and its relatives (autograd/array.h).
 #pragma once
 
 #include <concepts>
@@ -62,30 +62,25 @@ inline void manual_seed(std::uint64_t seed) { autograd::seed(seed); }
   Variable name(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, const O& options) {             \
     return internal::made(internal::Filling::filling, Shape{a, b, c, d}, options);                              \
   }
-// Uniform numbers in [0, 1), and normal ones of mean 0 and deviation 1: randn({2, 3}), randn({2, 3}, nd::float64).
-#define CATENA_RANDOM_TENSOR(name, filling)                                                      \
+// zeros({2, 3}), zeros({2, 3}, nd::float64), zeros({3}, {.requires_grad = true}), zeros(2, 3). The numbers of rand are
+// uniform in [0, 1), and of randn normal with mean 0 and deviation 1; the elements of empty are arbitrary.
+#define CATENA_FILLED_TENSOR(name, filling)                                                      \
   template <internal::TensorOptionsOrDtype O = TensorOptions>                                    \
   Variable name(const Shape& shape, const O& options = {}) {                                     \
     return internal::made(internal::Filling::filling, shape, internal::tensor_options(options)); \
   }                                                                                              \
   CATENA_TENSOR_BY_LENGTHS(name, filling)
-CATENA_RANDOM_TENSOR(randn, normal)
-CATENA_RANDOM_TENSOR(rand, uniform)
-#undef CATENA_RANDOM_TENSOR
-// zeros({2, 3}, {.requires_grad = true}), zeros(2, 3)
-#define CATENA_FILLED_TENSOR(name)                                                                               \
-  template <std::same_as<TensorOptions> O = TensorOptions> Variable name(const Shape& shape, const O& options) { \
-    return internal::made(internal::Filling::name, shape, options);                                              \
-  }                                                                                                              \
-  CATENA_TENSOR_BY_LENGTHS(name, name)
-CATENA_FILLED_TENSOR(empty)
-CATENA_FILLED_TENSOR(zeros)
-CATENA_FILLED_TENSOR(ones)
+CATENA_FILLED_TENSOR(empty, empty)
+CATENA_FILLED_TENSOR(zeros, zeros)
+CATENA_FILLED_TENSOR(ones, ones)
+CATENA_FILLED_TENSOR(randn, normal)
+CATENA_FILLED_TENSOR(rand, uniform)
 #undef CATENA_FILLED_TENSOR
 #undef CATENA_TENSOR_BY_LENGTHS
-template <std::same_as<TensorOptions> O = TensorOptions>
-Variable full(const Shape& shape, const Scalar& value, const O& options) {
-  return internal::filled_with(shape, value, options);
+// The dtype is int64 for an integer, bool for a bool and complex64 for a complex number unless it is given.
+template <internal::TensorOptionsOrDtype O = TensorOptions>
+Variable full(const Shape& shape, const Scalar& value, const O& options = {}) {
+  return internal::filled_with(shape, value, internal::tensor_options(options));
 }
 
 // Of the shape, the dtype and the device of a variable unless others are given.
@@ -138,7 +133,7 @@ template <internal::TensorOptionsOrDtype O = TensorOptions> Variable randperm(st
 CATENA_EXPORT Variable normal(double mean, double std, const Shape& shape, const TensorOptions& options = {});
 CATENA_EXPORT Variable normal(const Variable& mean, const Variable& std);
 inline Variable normal(const Variable& mean, double std = 1) {
-  return normal(mean, Variable(full(mean.shape(), std, mean.dtype(), mean.device()), {.requires_grad = false}));
+  return normal(mean, Variable(arrays::full(mean.shape(), std, mean.dtype(), mean.device()), {.requires_grad = false}));
 }
 // 1 with the probability x or p, else 0, in the dtype of x.
 CATENA_EXPORT Variable bernoulli(const Variable& x);
@@ -176,9 +171,9 @@ requires(std::is_arithmetic_v<A>&& std::is_arithmetic_v<B>&& std::is_arithmetic_
     arange(A start, B stop, C step, const O& options = {}) {
   return internal::range_of(start, stop, step, internal::tensor_options(options));
 }
-template <std::floating_point A> Variable arange(A stop) { return internal::range_of(0, stop, 1, {}); }
-template <std::same_as<TensorOptions> O = TensorOptions> Variable arange(std::int64_t stop, const O& options) {
-  return internal::range_of(0, stop, 1, options);
+template <class A, internal::TensorOptionsOrDtype O = TensorOptions>
+requires(std::is_arithmetic_v<A>) Variable arange(A stop, const O& options = {}) {
+  return internal::range_of(0, stop, 1, internal::tensor_options(options));
 }
 template <internal::TensorOptionsOrDtype O = TensorOptions>
 Variable linspace(double start, double end, std::int64_t steps, const O& options = {}) {

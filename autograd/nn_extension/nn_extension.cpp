@@ -341,7 +341,7 @@ Array padded_with(const Scalar& outside, const Array& x, const Dims& kernel, con
   Shape shape = x.shape();
   for (int i = 0; i < out.size(); ++i)
     shape[i + 2] = (kernel[i] - 1) * spec.dilate[i] + (out[i] - 1) * spec.stride[i] + 1;
-  const Array padded = full(shape, outside, x.dtype(), x.device());
+  const Array padded = arrays::full(shape, outside, x.dtype(), x.device());
   Array to = padded, from = x;
   for (int i = 0; i < out.size(); ++i) {
     const std::int64_t most = shape[i + 2], start = std::min(spec.pad[i], most);

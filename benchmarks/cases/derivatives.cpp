@@ -116,7 +116,7 @@ template <bool backward> Ready convolution_block(const Parameters& p) {
   const std::int64_t c = p.at("channels"), size = p.at("size");
   const autograd::Array gy = channels_last(input(p, {p.at("batch"), c, size, size}, 2000, -1));
   const Variables parameters{Variable(channels_last(uniform({c, c, 3, 3}, 1000, -0.05, 0.05))),
-                             Variable(autograd::ones({c})), Variable(autograd::zeros({c}))};
+                             Variable(autograd::arrays::ones({c})), Variable(autograd::arrays::zeros({c}))};
   const auto block = [=, half = catena::dtype_from_char(char(p.at("dtype")))](const Variable& x) {
     const autograd::autocast scope(half);
     const Variable h = nn::convolution_2d(x, parameters[0], {}, 1, 1);

@@ -90,7 +90,7 @@ Ready word2vec(const Parameters& p) {
             t->model.loss.sampler = [words](const autograd::Shape& shape) {
               const std::int64_t samples = shape[1] - 1;
               const autograd::Array drawn = labels(shape[0] * samples, 9000, words),
-                                    ignored = autograd::zeros({shape[0], 1}, autograd::Dtype::int32);
+                                    ignored = autograd::arrays::zeros({shape[0], 1}, autograd::Dtype::int32);
               const autograd::Array columns[] = {ignored, autograd::reshape(drawn, {shape[0], samples})};
               return autograd::concatenate(columns, 1);
             };

@@ -61,7 +61,7 @@ Ready layer_norm_backward(const Parameters& p) {
 // For channels-last images, over channels and positions: the rows are not contiguous.
 Ready layer_norm_images(const Parameters& p) {
   const std::int64_t n = p.at("batch"), c = p.at("channels"), size = p.at("size"), columns = c * size * size;
-  const autograd::Array gamma = autograd::ones({columns}), beta = autograd::zeros({columns});
+  const autograd::Array gamma = autograd::arrays::ones({columns}), beta = autograd::arrays::zeros({columns});
   return rotating(
       p,
       [&](std::int64_t seed) {

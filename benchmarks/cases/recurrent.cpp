@@ -39,7 +39,7 @@ struct Stacked {
   Variable hx;
 
   Stacked(const Parameters& p, std::int64_t gates)
-      : hx(autograd::zeros({p.at("layers"), p.at("batch"), p.at("units")}), {.requires_grad = false}) {
+      : hx(autograd::arrays::zeros({p.at("layers"), p.at("batch"), p.at("units")}), {.requires_grad = false}) {
     const std::int64_t n = p.at("units");
     for (std::int64_t layer = 0; layer < p.at("layers"); ++layer) {
       ws.emplace_back();

@@ -34,7 +34,9 @@ Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 -
 
 }  // namespace
 
-Variable Parameter::value() const { return number_ ? autograd::as_variable(autograd::full({}, *number_)) : value_; }
+Variable Parameter::value() const {
+  return number_ ? autograd::as_variable(autograd::arrays::full({}, *number_)) : value_;
+}
 
 // ---- the base ----
 Distribution::~Distribution() = default;
@@ -192,7 +194,7 @@ Variable Categorical::draw(const Shape& shape) const {
 Variable Categorical::log_prob(const Parameter& value) const {
   const std::int64_t classes = logits.shape()[logits.ndim() - 1];
   const auto int64 = autograd::Dtype::int64;
-  const Array labels = value.number() ? autograd::full({}, *value.number(), int64, logits.device())
+  const Array labels = value.number() ? autograd::arrays::full({}, *value.number(), int64, logits.device())
                                       : autograd::astype(value.value().data(), int64);
   const Variable chosen = autograd::one_hot(autograd::as_variable(labels), classes, autograd::Dtype::bool_);
   return last_sum(autograd::where(chosen, logits, 0.0));  // a product would be NaN for logits of -inf
@@ -200,7 +202,7 @@ Variable Categorical::log_prob(const Parameter& value) const {
 Variable Categorical::entropy() const { return -last_sum(probs * autograd::where(possible(probs), logits, 0.0)); }
 Variable Categorical::mean() const {
   return Variable(
-      autograd::full(batch_shape(), std::numeric_limits<double>::quiet_NaN(), logits.dtype(), logits.device()),
+      autograd::arrays::full(batch_shape(), std::numeric_limits<double>::quiet_NaN(), logits.dtype(), logits.device()),
       {.requires_grad = false});
 }
 // A class that is possible under p alone makes it infinite; one that is impossible under p adds nothing.

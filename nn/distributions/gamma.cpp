@@ -45,8 +45,8 @@ Array gamma_numbers(const Array& concentration, const Shape& shape) {
   const Array small = binary(kernels::less, concentration, autograd::full_like(concentration, 1));
   const Array a = concentration + autograd::astype(small, autograd::Dtype::float64);
   const Array d = a - 1.0 / 3, c = unary(kernels::rsqrt, d * 9);
-  Array drawn = autograd::full(shape, 1, autograd::Dtype::float64, concentration.device()) * d;
-  Array left = autograd::full(shape, 1, autograd::Dtype::bool_, concentration.device());
+  Array drawn = autograd::arrays::full(shape, 1, autograd::Dtype::float64, concentration.device()) * d;
+  Array left = autograd::arrays::full(shape, 1, autograd::Dtype::bool_, concentration.device());
   for (int round = 0; round < kRounds; ++round) {
     const Array x = autograd::random_normal(shape, 0, 1, autograd::Dtype::float64, autograd::default_generator(),
                                             concentration.device());
@@ -172,7 +172,7 @@ namespace {
 Array counted(const Array& rate, const Shape& shape) {
   const Array u = even_numbers(shape, rate);
   Array probability = unary(kernels::exp, rate * -1), below = probability;
-  Array result = autograd::full(shape, 0, autograd::Dtype::float64, rate.device());
+  Array result = autograd::arrays::full(shape, 0, autograd::Dtype::float64, rate.device());
   for (int k = 1; k <= 64; ++k) {
     result = result + autograd::astype(binary(kernels::greater, u, below), autograd::Dtype::float64);
     probability = probability * rate / double(k);
@@ -186,8 +186,8 @@ Array rejected(const Array& rate, const Shape& shape) {
   const Array b = unary(kernels::sqrt, rate) * 2.53 + 0.931, a = b * 0.02483 - 0.059;
   const Array inverse_alpha = unary(kernels::reciprocal, b - 3.4) * 1.1328 + 1.1239;
   const Array log_rate = unary(kernels::log, rate);
-  Array drawn = autograd::full(shape, 1, autograd::Dtype::float64, rate.device()) * unary(kernels::floor, rate);
-  Array left = autograd::full(shape, 1, autograd::Dtype::bool_, rate.device());
+  Array drawn = autograd::arrays::full(shape, 1, autograd::Dtype::float64, rate.device()) * unary(kernels::floor, rate);
+  Array left = autograd::arrays::full(shape, 1, autograd::Dtype::bool_, rate.device());
   for (int round = 0; round < kRounds; ++round) {
     const Array u = even_numbers(shape, rate) - 0.5, v = even_numbers(shape, rate);
     const Array us = unary(kernels::absolute, u) * -1 + 0.5;

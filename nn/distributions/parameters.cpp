@@ -27,7 +27,7 @@ Dtype common_dtype(const Parameter& a, const Parameter& b) {
   return floating_dtype(catena::promote_types(x.dtype(), y.dtype()));
 }
 Variable placed(const Parameter& p, Dtype dtype, autograd::Device device) {
-  if (p.number()) return autograd::as_variable(autograd::full({}, *p.number(), dtype, device));
+  if (p.number()) return autograd::as_variable(autograd::arrays::full({}, *p.number(), dtype, device));
   return in_dtype(p.value(), dtype);
 }
 

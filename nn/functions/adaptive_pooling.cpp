@@ -81,7 +81,7 @@ Maxima maxima_along(const Maxima& m, int axis, std::int64_t number, const Variab
   const Array first = autograd::reduce(catena::kernels::argmax, values, axis + 1, true);
   Shape along = Shape::filled(behind + 1, 1);
   along[0] = longest;
-  const Array order = autograd::reshape(autograd::arange(longest, Dtype::int64, x.device()), along);
+  const Array order = autograd::reshape(autograd::arrays::arange(longest, Dtype::int64, x.device()), along);
   const Array chosen = internal::equal(order, autograd::astype(first, Dtype::int64));
   const auto picked = [&](const Array& a) {
     return autograd::sum(autograd::where(chosen, a, autograd::zeros_like(a)), axis + 1);
@@ -90,7 +90,7 @@ Maxima maxima_along(const Maxima& m, int axis, std::int64_t number, const Variab
 }
 // The positions of the maxima of all bins in the flattened x.
 Array positions_of_maxima(const Variable& x, const Dims& lengths) {
-  Maxima m{x.data(), autograd::reshape(autograd::arange(x.size(), Dtype::int64, x.device()), x.shape())};
+  Maxima m{x.data(), autograd::reshape(autograd::arrays::arange(x.size(), Dtype::int64, x.device()), x.shape())};
   // Columns first, so that of equal elements the first in row-major order remains.
   for (int a = lengths.size() - 1; a >= 0; --a)
     if (lengths[a] != m.values.shape(2 + a)) m = maxima_along(m, 2 + a, lengths[a], x);
@@ -133,7 +133,7 @@ MaxPoolingResult internal::adaptive_max_pool_with_positions(const char* op, cons
   const std::int64_t planes = x.shape(0) * x.shape(1);
   Shape of_planes{x.shape(0), x.shape(1)};
   for (int a = 0; a < lengths.size(); ++a) of_planes.push_back(1);
-  const Array first = autograd::arange(planes, Dtype::int64, x.device()) * (x.size() / planes);
+  const Array first = autograd::arrays::arange(planes, Dtype::int64, x.device()) * (x.size() / planes);
   return {get_item(reshape(x, {-1}), {IndexItem(positions)}), positions - autograd::reshape(first, of_planes)};
 }
 

@@ -62,7 +62,7 @@ struct SideArrays {
 };
 SideArrays side_backward(const Array& x, const Array& before, const Operand& other, const Array& c, const Array& gc,
                          const Array& gh) {
-  SideArrays g{autograd::empty(x.shape(), x.dtype(), x.device()), autograd::empty_like(before)};
+  SideArrays g{autograd::arrays::empty(x.shape(), x.dtype(), x.device()), autograd::empty_like(before)};
   const Gates in(x), out(g.x);  // views of g.x, which is contiguous
   const Operand absent = 0.0;
   const Operand operands[] = {

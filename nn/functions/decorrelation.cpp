@@ -106,8 +106,8 @@ Variable decorrelated_batch_normalization(const Variable& x, const DecorrelatedB
   check_running(o.running_mean, "running_mean", {o.groups, n});
   check_running(o.running_projection, "running_projection", {o.groups, n, n});
   const Variable mean = autograd::mean(parts, {2}, true), centered = parts - mean;
-  const Variable diagonal = autograd::diag_embed(
-      Variable(autograd::full({o.groups, n}, o.eps, parts.dtype(), parts.device()), {.volatile_ = autograd::AUTO}));
+  const Variable diagonal = autograd::diag_embed(Variable(
+      autograd::arrays::full({o.groups, n}, o.eps, parts.dtype(), parts.device()), {.volatile_ = autograd::AUTO}));
   const Variable cov =
       autograd::linalg_matmul(centered, transposed(centered)) * (1.0 / double(parts.shape(2))) + diagonal;
   const Variable P = autograd::apply_node<InverseRoot>({cov})[0];

@@ -107,7 +107,7 @@ Variables measure(const char* label, const char* names, const Variables& inputs,
 Array histogram(const Array& values, const Array& counted, std::int64_t n) {
   const Array inside = both(counted, both(internal::greater_equal(values, 0), internal::less(values, n)));
   const Array places = autograd::reshape(autograd::where(inside, autograd::astype(values, Dtype::int64), n), {-1});
-  const Array counts = autograd::full({n + 1}, 0, Dtype::int64, values.device());
+  const Array counts = autograd::arrays::full({n + 1}, 0, Dtype::int64, values.device());
   autograd::internal::scatter(catena::ScatterMode::add,
                               {counts,
                                {&places, 1},

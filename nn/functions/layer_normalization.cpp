@@ -290,7 +290,7 @@ class RMSNormalization final : public FunctionNode, public autograd::internal::H
 
 // Returns the parameter, or a constant for one that is not given.
 Variable or_constant(const Variable& parameter, double value, const Variable& x, const Shape& shape, Dtype dtype) {
-  return parameter ? parameter : autograd::as_variable(autograd::full(shape, value, dtype, x.device()));
+  return parameter ? parameter : autograd::as_variable(autograd::arrays::full(shape, value, dtype, x.device()));
 }
 
 // Returns the shape of parameters that are not given: they lie along one axis of x.

@@ -128,7 +128,7 @@ static Variable with_shared_mask(const char* op, const Variable& x, double ratio
   if (!trains(op, train)) return x;
   autograd::Shape shape = x.shape();
   for (int a = first; a < last; ++a) shape[a] = 1;
-  const Array all = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
+  const Array all = autograd::arrays::empty(shape, catena::compute_dtype(x.dtype()), x.device());
   const Array mask = draw(ratio, x.device(), all.size())->mask(all);
   return internal::narrowed(internal::wide(x) * mask, x.dtype());
 }
@@ -167,7 +167,7 @@ static Variable alpha_dropped(const char* op, const Variable& x, const SharedDro
   const Variable z = internal::wide(x);
   autograd::Shape shape = x.shape();
   for (int k = first; k < x.ndim(); ++k) shape[k] = 1;
-  const Array like = shape == x.shape() ? z.data() : autograd::empty(shape, z.dtype(), x.device());
+  const Array like = shape == x.shape() ? z.data() : autograd::arrays::empty(shape, z.dtype(), x.device());
   const Array kept = internal::greater(draw(o.ratio, x.device(), like.size())->mask(like), 0);
   return internal::narrowed(where(kept, z, limit) * a + b, x.dtype());
 }
@@ -236,7 +236,7 @@ static Array keep_of(const Variable& h, const ZoneoutOptions& o) {
     // The mask of dropout is positive where the uniform number is at least the ratio. With the ratio 1 it is positive
     // nowhere.
     const Array passed =
-        draw(o.ratio, h.device(), h.size())->mask(autograd::empty(h.shape(), Dtype::float32, h.device()));
+        draw(o.ratio, h.device(), h.size())->mask(autograd::arrays::empty(h.shape(), Dtype::float32, h.device()));
     return apply(catena::kernels::logical_not, {internal::greater(passed, 0)});
   }
   catena::check<catena::ValueError>(o.keep.shape() == h.shape() && o.keep.dtype() == Dtype::bool_, "zoneout",
@@ -256,7 +256,7 @@ Variable zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o) 
 }
 ZoneoutResult zoneout(const Variable& h, const Variable& x, const ZoneoutOptions& o, ReturnKeep) {
   check_zoneout(h, x, o);
-  if (!trains("zoneout", o.train)) return {x, autograd::zeros(h.shape(), Dtype::bool_, h.device())};
+  if (!trains("zoneout", o.train)) return {x, autograd::arrays::zeros(h.shape(), Dtype::bool_, h.device())};
   const Array keep = keep_of(h, o);
   return {where(keep, h, x), keep};
 }
@@ -313,7 +313,7 @@ static Array dropconnect_mask(const Variable& x, const Variable& W, const Dropco
   const double scale = trains("simplified_dropconnect", o.train) ? 1 / (1 - o.ratio) : 1.0;
   if (o.mask) return autograd::astype(o.mask, dtype) * scale;
   const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
-  return draw(o.ratio, x.device(), catena::size_of(shape))->mask(autograd::empty(shape, dtype, x.device()));
+  return draw(o.ratio, x.device(), catena::size_of(shape))->mask(autograd::arrays::empty(shape, dtype, x.device()));
 }
 
 Variable simplified_dropconnect(const Variable& x, const Variable& W, const Variable& b, const DropconnectOptions& o) {
@@ -326,7 +326,7 @@ DropconnectResult simplified_dropconnect(const Variable& x, const Variable& W, c
   check_dropconnect(x, W, b, o);
   if (!trains("simplified_dropconnect", o.train) && !o.mask) {
     const autograd::Shape shape{x.shape(0), W.shape(0), W.shape(1)};
-    return {linear(x, W, b), autograd::full(shape, true, Dtype::bool_, x.device())};
+    return {linear(x, W, b), autograd::arrays::full(shape, true, Dtype::bool_, x.device())};
   }
   const Array mask = dropconnect_mask(x, W, o);
   return {masked_linear(x, W, b, mask), internal::greater(mask, 0)};

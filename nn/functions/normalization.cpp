@@ -224,7 +224,7 @@ Variable batch_renormalization(const Variable& x, const Variable& gamma, const V
   const internal::BatchLayout l = internal::batch_layout(x.shape(), o.axis, gamma.ndim());
   const Dtype t = statistics_dtype(x.dtype());
   const auto average = [&](const Array& given, double otherwise) {
-    if (!given) return autograd::full(l.params, otherwise, t, x.device());
+    if (!given) return autograd::arrays::full(l.params, otherwise, t, x.device());
     return autograd::astype(autograd::reshape(given, l.params), t);
   };
   const Array wide = autograd::astype(x.data(), t);

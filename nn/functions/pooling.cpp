@@ -187,7 +187,7 @@ Variable average(const char* op, const Variable& x, const Call& call, Family fam
   // Computes the share of each window that is inside x.
   autograd::Shape shape = x.shape();
   shape[0] = shape[1] = 1;
-  const Array ones = autograd::full(shape, 1.0, catena::compute_dtype(x.dtype()), x.device());
+  const Array ones = autograd::arrays::full(shape, 1.0, catena::compute_dtype(x.dtype()), x.device());
   return internal::narrowed(internal::wide(y) / call.extension(ones).average_pooling(ones, call), x.dtype());
 }
 

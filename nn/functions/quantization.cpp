@@ -31,7 +31,7 @@ Array along(const Array& scale, int axis, int ndim) {
 
 // The greatest |w| of each channel, of the shape (channels); NaN if there is one.
 Array greatest_of_channels(const Array& w, int axis) {
-  if (w.size() == 0) return autograd::full({w.shape(axis)}, 0, w.dtype(), w.device());
+  if (w.size() == 0) return autograd::arrays::full({w.shape(axis)}, 0, w.dtype(), w.device());
   const Array magnitudes = autograd::apply(kernels::absolute, {w});
   catena::Dims others;
   for (int a = 0; a < w.ndim(); ++a)

@@ -83,7 +83,8 @@ struct Network : autograd::RnnSpec {
   }
   // Returns the dropout mask of the input of state k, which belongs to a layer above the first.
   Array mask(int k, const Array& input) const {
-    const Array ones = autograd::ones(input.shape(), input.dtype(), input.device()), y = autograd::empty_like(ones);
+    const Array ones = autograd::arrays::ones(input.shape(), input.dtype(), input.device()),
+                y = autograd::empty_like(ones);
     const autograd::Operand operands[] = {ones, catena::Scalar(seed), offsets[std::size_t(k - directions())], dropout};
     autograd::apply_indexed(catena::kernels::dropout, operands, {&y, 1});
     return y;
@@ -266,7 +267,7 @@ class NStep final : public FunctionNode {
     for (std::size_t t = 0; t < batches.size(); ++t) {
       const Variable& g = gy[first + t];
       const Array& y = result_.y;
-      parts.push_back(g ? g.data() : autograd::full({batches[t], y.shape(1)}, 0, y.dtype(), y.device()));
+      parts.push_back(g ? g.data() : autograd::arrays::full({batches[t], y.shape(1)}, 0, y.dtype(), y.device()));
     }
     return parts.size() == 1 ? parts[0] : autograd::concatenate(parts, 0);
   }

@@ -165,8 +165,9 @@ Variable maxima(const Variable& x, const Regions& regions, const Points& v, cons
   const Array first = autograd::astype(autograd::reduce(catena::kernels::argmax, known, 3), Dtype::int64);
   // The position of element (b, first, c) of (bins, points, channels).
   const std::int64_t all = v.regions * v.bins * u.bins, C = x.shape(1);
-  const Array bin = autograd::reshape(autograd::arange(all, Dtype::int64, x.device()), {v.regions, v.bins, u.bins, 1});
-  const Array position = (bin * (v.each * u.each) + first) * C + autograd::arange(C, Dtype::int64, x.device());
+  const Array bin =
+      autograd::reshape(autograd::arrays::arange(all, Dtype::int64, x.device()), {v.regions, v.bins, u.bins, 1});
+  const Array position = (bin * (v.each * u.each) + first) * C + autograd::arrays::arange(C, Dtype::int64, x.device());
   const Array found = autograd::reduce(catena::kernels::any, counts, 3);
   return transpose(autograd::masked(get_item(reshape(values, {-1}), {IndexItem(position)}), found), {0, 3, 1, 2});
 }

@@ -37,8 +37,8 @@ Variable roi_pooling_2d(const Variable& x, const Variable& rois, int outh, int o
                         given[k], ", of which there are ", x.shape(0));
   }
   const Shape shape{rois.shape(0), x.shape(1), outh, outw};
-  const Array maxima[] = {autograd::empty(shape, x.dtype(), x.device()),
-                          autograd::empty(shape, Dtype::int64, x.device())};
+  const Array maxima[] = {autograd::arrays::empty(shape, x.dtype(), x.device()),
+                          autograd::arrays::empty(shape, Dtype::int64, x.device())};
   const Operand operands[] = {x.data(), corners, spatial_scale, outh, outw};
   autograd::apply_indexed(catena::kernels::roi_max_pool_2d, operands, maxima);
   // With known positions, the maxima are elements of x.

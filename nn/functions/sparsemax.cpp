@@ -33,7 +33,7 @@ Variable sparsemax(const Variable& x, int axis) {
     positive = autograd::apply(catena::kernels::greater, {z.data(), (total - 1) / k});
   }
   const Variable number(autograd::sum(autograd::astype(positive, x.dtype()), {along}, true), {.requires_grad = false});
-  const Variable zero(autograd::zeros({}, x.dtype(), x.device()), {.requires_grad = false});
+  const Variable zero(autograd::arrays::zeros({}, x.dtype(), x.device()), {.requires_grad = false});
   const Variable threshold = (autograd::sum(autograd::where(positive, x, zero), {along}, true) - 1) / number;
   return autograd::where(positive, x - autograd::broadcast_to(threshold, x.shape()), zero);
 }

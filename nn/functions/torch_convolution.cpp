@@ -228,7 +228,7 @@ Variable embedding_bag(const Variable& input, const Variable& weight, const Embe
   const Bags bags = bags_of(ends_of(input, o), ids, ignored);
   const Shape shape{bags.number, bags.longest};
   if (bags.positions.empty())
-    return Variable(autograd::zeros({bags.number, weight.shape(1)}, weight.dtype(), weight.device()));
+    return Variable(autograd::arrays::zeros({bags.number, weight.shape(1)}, weight.dtype(), weight.device()));
   const Array positions = autograd::array(bags.positions, shape, input.device());
   const auto chosen = [&](const Variable& of) {
     return autograd::get_item(autograd::reshape(of, {-1}), {autograd::IndexItem(positions)});

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,7 @@
 namespace nn {
 
 namespace internal {
-// Four widths or more, as PyTorch writes them. (Two are NumPy's widths, of all axes.)
+// Four widths or more, as PyTorch writes them. (Two with a mode are NumPy's widths, of all axes, as in Chainer.)
 struct LastWidths {
   template <std::integral I, std::integral J, std::integral K, std::integral L, std::integral... More>
   LastWidths(I i, J j, K k, L l, More... more) : widths{i, j, k, l, more...} {}
@@ -27,6 +28,11 @@ CATENA_EXPORT Variable pad_last(const Variable& x, const std::vector<catena::Int
 inline Variable pad(const Variable& x, const internal::LastWidths& widths, std::string_view mode = "constant",
                     double value = 0) {
   return internal::pad_last(x, widths.widths, PadModeOptions{.mode = mode, .value = value});
+}
+
+// Without a mode, any even number of widths is PyTorch's: pad(x, {4, 0}) adds four zeros before the last axis.
+inline Variable pad(const Variable& x, std::initializer_list<catena::Integer> widths) {
+  return pad(x, widths, PadModeOptions{});
 }
 
 // Options of unfold and fold with PyTorch's names: unfold(x, 3, {.padding = 1, .stride = 2}).

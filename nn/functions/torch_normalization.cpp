@@ -21,7 +21,7 @@ namespace {
 // Returns the parameter, or a constant in its place.
 Variable or_filled(const Variable& parameter, double value, const Shape& shape, const Variable& x) {
   if (parameter) return parameter;
-  return autograd::as_variable(autograd::full(shape, value, x.dtype(), x.device()));
+  return autograd::as_variable(autograd::arrays::full(shape, value, x.dtype(), x.device()));
 }
 
 void check_last_axes(const char* op, const Variable& x, const Shape& shape) {

@@ -246,7 +246,7 @@ Variable max_unpool(int axes, const Variable& x, const Array& indices, const std
                                      : (batch.shape(2 + a) - 1) * s[a] + k[a] - 2 * p[a]);
     const Shape planes{batch.shape(0), batch.shape(1), -1};
     const Variable empty =
-        autograd::as_variable(autograd::reshape(autograd::zeros(result, x.dtype(), x.device()), planes));
+        autograd::as_variable(autograd::reshape(autograd::arrays::zeros(result, x.dtype(), x.device()), planes));
     const Variable positions = autograd::as_variable(autograd::reshape(indices, planes));
     return autograd::scatter(empty, 2, positions, batch.reshape(planes)).reshape(result);
   });

@@ -106,7 +106,7 @@ PaddedSequences pad_packed_sequence(const PackedSequence& packed, const PadPacke
   row[0] = 1;
   for (int a = 1; a < row.size(); ++a) shape.push_back(row[a]);
   const Variable filler =
-      autograd::as_variable(autograd::full(row, o.padding_value, packed.data.dtype(), packed.data.device()));
+      autograd::as_variable(autograd::arrays::full(row, o.padding_value, packed.data.dtype(), packed.data.device()));
   result.output = rows_at(autograd::concat({packed.data, filler}, 0), positions).reshape(shape);
   return result;
 }

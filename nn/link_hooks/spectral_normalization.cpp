@@ -62,7 +62,7 @@ void SpectralNormalization::prepare(Link& link, const Variable& W) const {
   }
   if (options_.use_gamma && !has_param(link, weight_name() + "_gamma"))
     link.add_param(weight_name() + "_gamma", {1},
-                   Initializer(autograd::full({1}, options_.factor.value_or(1.0), W.dtype(), W.device())));
+                   Initializer(autograd::arrays::full({1}, options_.factor.value_or(1.0), W.dtype(), W.device())));
 }
 
 std::vector<std::string> SpectralNormalization::added_names() const {

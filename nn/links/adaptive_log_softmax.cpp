@@ -75,8 +75,8 @@ AdaptiveLogSoftmaxResult AdaptiveLogSoftmaxWithLoss::operator()(const Variable& 
   std::vector<std::int64_t> position(ids.size());
   Variables parts;
   if (!rows[0].empty())
-    parts.push_back(
-        autograd::as_variable(autograd::zeros({std::int64_t(rows[0].size())}, output.dtype(), output.device())));
+    parts.push_back(autograd::as_variable(
+        autograd::arrays::zeros({std::int64_t(rows[0].size())}, output.dtype(), output.device())));
   std::int64_t next = 0;
   for (std::size_t k = 0; k < rows.size(); ++k) {
     for (const std::int64_t row : rows[k]) position[std::size_t(row)] = next++;

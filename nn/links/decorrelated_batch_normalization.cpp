@@ -8,7 +8,7 @@ namespace nn {
 namespace {
 
 Array unit_matrices(std::int64_t groups, std::int64_t n, Dtype dtype) {
-  const Array all = autograd::empty({groups, n, n}, dtype);
+  const Array all = autograd::arrays::empty({groups, n, n}, dtype);
   for (std::int64_t g = 0; g < groups; ++g)
     initializers::Identity()(autograd::squeeze(autograd::slice(all, 0, g, g + 1), 0));
   return all;
@@ -20,7 +20,7 @@ DecorrelatedBatchNormalization::DecorrelatedBatchNormalization(int size, const O
     : groups(o.groups), decay(o.decay), eps(o.eps) {
   const std::int64_t n = internal::grouped("DecorrelatedBatchNormalization", "size", size, groups);
   const Dtype dtype = autograd::get_dtype(o.dtype, Dtype::float32);
-  avg_mean = autograd::zeros({groups, n}, dtype);
+  avg_mean = autograd::arrays::zeros({groups, n}, dtype);
   avg_projection = unit_matrices(groups, n, dtype);
 }
 

@@ -45,7 +45,8 @@ Variable LayerNormalization::operator()(const Variable& x) {
     // A parameter that the link lacks is a constant on the device of x, because only parameters that are listed move.
     const Dtype dtype = elementwise_affine ? gamma.dtype() : x.dtype();
     const auto used = [&](bool is_there, const Parameter& p, double otherwise) {
-      return is_there ? Variable(p) : autograd::as_variable(autograd::full(p.shape(), otherwise, dtype, x.device()));
+      return is_there ? Variable(p)
+                      : autograd::as_variable(autograd::arrays::full(p.shape(), otherwise, dtype, x.device()));
     };
     return called(
         layer_normalization(x, used(elementwise_affine, gamma, 1), used(use_beta, beta, 0), eps, eps_added_to));

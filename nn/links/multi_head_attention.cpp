@@ -195,7 +195,7 @@ Variable masked_scores(const Variable& queries_of, const Variable& keys_of, cons
   }
   if (!m.causal) return scores;
   const auto positions = [&](std::int64_t n, const Shape& shape) {
-    return autograd::reshape(autograd::arange(n, autograd::Dtype::int64, q.device()), shape);
+    return autograd::reshape(autograd::arrays::arange(n, autograd::Dtype::int64, q.device()), shape);
   };
   const std::int64_t queries = q.shape(2), keys = k.shape(2);
   return scores.masked_fill(internal::greater(positions(keys, {1, keys}), positions(queries, {queries, 1})), hidden);

@@ -101,7 +101,7 @@ NStepLSTMResult NStepBase::run_by_time(const Variable& hx, const Variable& cx, c
     if (given) return given;
     const Variable& first = by_time[0];
     const Shape shape{std::int64_t(n_layers) * direction, first.shape(0), out_size};
-    return autograd::as_variable(autograd::zeros(shape, first.dtype(), first.device()));
+    return autograd::as_variable(autograd::arrays::zeros(shape, first.dtype(), first.device()));
   };
   std::vector<Variables> ws, bs;
   Variable no_bias;  // the zeros in place of all biases, which have one shape
@@ -111,7 +111,7 @@ NStepLSTMResult NStepBase::run_by_time(const Variable& hx, const Variable& cx, c
     const std::vector<Variable> all = weights.params();  // w0, b0, w1, b1, ..., or w0, w1, ...
     for (std::size_t i = 0; i < all.size(); i += has_bias_ ? 2 : 1) {
       if (!has_bias_ && !no_bias)
-        no_bias = autograd::as_variable(autograd::zeros({out_size}, all[i].dtype(), all[i].device()));
+        no_bias = autograd::as_variable(autograd::arrays::zeros({out_size}, all[i].dtype(), all[i].device()));
       ws.back().push_back(all[i]);
       bs.back().push_back(has_bias_ ? all[i + 1] : no_bias);
     }

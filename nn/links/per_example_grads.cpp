@@ -133,7 +133,7 @@ Gradients gradients_of(const EmbedID& l, const Call& c) {
   constexpr int kIgnored = -1;  // no row of the copies has this number
   for (std::size_t i = 0; i < rows.size(); ++i)
     rows[i] = rows[i] == l.ignore_label ? kIgnored : rows[i] + std::int64_t(i) / per_example * V;
-  const Variable weights(autograd::zeros({n * V, d}, l.W.dtype(), l.W.device()));
+  const Variable weights(autograd::arrays::zeros({n * V, d}, l.W.dtype(), l.W.device()));
   EmbedIDOptions o;
   if (l.ignore_label) o.ignore_label = kIgnored;
   const Variable x(autograd::array(rows, c.x.shape(), c.x.device()));
@@ -212,7 +212,7 @@ bool adds_up(const Variable& examples, const Variable& all) {
   if (each.size() == 0) return true;
   const std::int64_t n = each.shape(0);
   const autograd::Array rows = autograd::reshape(each, {n, each.size() / n});
-  const autograd::Array sum = autograd::matmul(autograd::ones({1, n}, each.dtype(), each.device()), rows);
+  const autograd::Array sum = autograd::matmul(autograd::arrays::ones({1, n}, each.dtype(), each.device()), rows);
   const auto largest = [](const autograd::Array& a) {
     return autograd::item(autograd::map_reduce(catena::kernels::amax, catena::kernels::absolute, {a})).to<double>();
   };
@@ -251,7 +251,7 @@ std::optional<Variables> by_rules(Link& link, const Variable& losses, std::vecto
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const Shape shape = with_batch(n, parameters[i].shape());
     const autograd::Array a =
-        sums[i] ? sums[i].data() : autograd::zeros(shape, parameters[i].dtype(), parameters[i].device());
+        sums[i] ? sums[i].data() : autograd::arrays::zeros(shape, parameters[i].dtype(), parameters[i].device());
     result.push_back(Variable(a));
     if (!adds_up(result.back(), g[i])) return {};
   }

@@ -18,7 +18,7 @@ inline Variable state_on(const std::optional<autograd::Device>& device, const Va
 
 // Returns the state before the first call on x.
 inline Variable zero_state(const Variable& x, std::int64_t batch, std::int64_t units) {
-  return autograd::as_variable(autograd::zeros({batch, units}, x.dtype(), x.device()));
+  return autograd::as_variable(autograd::arrays::zeros({batch, units}, x.dtype(), x.device()));
 }
 // Returns the state, or that before the first call on x if it is null.
 inline Variable or_zeros(const Variable& state, const Variable& x, std::int64_t units) {

@@ -17,8 +17,8 @@ Variable LazyBatchNorm2d::operator()(const Variable& x, const BatchNormalization
   if (avg_mean.array().size() == 0 && x && x.ndim() >= 2 && x.shape(1) > 0) {
     const Array &mean = avg_mean.array(), &var = avg_var.array();
     const Shape channels{x.shape(1)};
-    avg_mean = autograd::full(channels, 0.0, mean.dtype(), mean.device());
-    avg_var = autograd::full(channels, 1.0, var.dtype(), var.device());
+    avg_mean = autograd::arrays::full(channels, 0.0, mean.dtype(), mean.device());
+    avg_var = autograd::arrays::full(channels, 1.0, var.dtype(), var.device());
     if (gamma && !gamma->is_initialized()) gamma->initialize(channels);
     if (beta && !beta->is_initialized()) beta->initialize(channels);
   }

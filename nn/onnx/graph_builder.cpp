@@ -121,7 +121,7 @@ std::string GraphBuilder::int64s(const std::vector<std::int64_t>& values) {
 
 std::string GraphBuilder::scalar(double value, Dtype dtype) {
   std::string& name = scalars_[{std::bit_cast<std::uint64_t>(value), dtype}];
-  if (name.empty()) name = initializer(autograd::full({}, value, dtype), "scalar");
+  if (name.empty()) name = initializer(autograd::arrays::full({}, value, dtype), "scalar");
   return name;
 }
 

@@ -59,7 +59,7 @@ Variables dropout(Call c) {
   const bool training = c.opset() >= 12 && c.has(2) && autograd::item(c.input(2).data()).to<bool>();
   if (training) c.unsupported("dropout in training mode is not imported");
   Variables result{x};
-  if (c.has_output(1)) result.push_back(constant(autograd::full(x.shape(), true, Dtype::bool_, x.device())));
+  if (c.has_output(1)) result.push_back(constant(autograd::arrays::full(x.shape(), true, Dtype::bool_, x.device())));
   return result;
 }
 Variables identity(Call c) { return {c.input(0)}; }

@@ -79,7 +79,8 @@ Items items_of(Call c, const Variable& x, const Variable& indices, int batch) {
   for (int k = 0; k < batch; ++k) {
     Shape lengths = Shape::filled(rank - 1, 1);
     lengths[k] = indices.shape(k);
-    items.emplace_back(autograd::reshape(autograd::arange(indices.shape(k), Dtype::int64, x.device()), lengths));
+    items.emplace_back(
+        autograd::reshape(autograd::arrays::arange(indices.shape(k), Dtype::int64, x.device()), lengths));
   }
   for (std::int64_t k = 0; k < depth; ++k)
     items.emplace_back(autograd::squeeze(autograd::slice(indices.data(), rank - 1, k, k + 1), rank - 1));
@@ -110,10 +111,10 @@ Variables scatter_nd(Call c) {
   const Items items = items_of(c, x, indices, 0);
   if (reduction == "add") return {autograd::scatter_add(x, items, updates)};
   if (reduction != "none") c.unsupported("the reduction ", reduction, " is not imported");
-  const Variable counts = constant(autograd::zeros(x.shape(), Dtype::float32, x.device()));
-  const Variable one = constant(autograd::ones({}, Dtype::float32, x.device()));
+  const Variable counts = constant(autograd::arrays::zeros(x.shape(), Dtype::float32, x.device()));
+  const Variable one = constant(autograd::arrays::ones({}, Dtype::float32, x.device()));
   const Array named = autograd::apply(kernels::not_equal, {autograd::scatter_add(counts, items, one).data(), 0});
-  const Variable zero = constant(autograd::zeros({}, x.dtype(), x.device()));
+  const Variable zero = constant(autograd::arrays::zeros({}, x.dtype(), x.device()));
   if (is_floating(x)) return {autograd::scatter_add(autograd::where(constant(named), zero, x), items, updates)};
   return {autograd::scatter_add(constant(autograd::where(named, zero.data(), x.data())), items, updates)};
 }
@@ -177,7 +178,7 @@ Variables cumsum(Call c) {
     Items others = all_of(x.ndim());
     others[std::size_t(axis)] = IndexItem(Slice(0, x.shape(axis) - 1));
     in_order = autograd::concat(
-        {constant(autograd::zeros(first, x.dtype(), x.device())), autograd::get_item(in_order, others)}, axis);
+        {constant(autograd::arrays::zeros(first, x.dtype(), x.device())), autograd::get_item(in_order, others)}, axis);
   }
   const Variable y = cast_to(autograd::cumsum(in_order, axis), x.dtype());
   return {reverse ? autograd::flip(y, axis) : y};
@@ -200,7 +201,7 @@ Variables one_hot(Call c) {
   wrapped = autograd::where(autograd::apply(kernels::less, {wrapped, 0}), wrapped + autograd::Scalar(depth), wrapped);
   Shape lengths = Shape::filled(indices.ndim() + 1, 1);
   lengths[axis] = depth;
-  const Array positions = autograd::reshape(autograd::arange(depth, Dtype::int64, indices.device()), lengths);
+  const Array positions = autograd::reshape(autograd::arrays::arange(depth, Dtype::int64, indices.device()), lengths);
   const Array hit = autograd::apply(kernels::equal, {autograd::expand_dims(wrapped, axis), positions});
   const Array off = autograd::slice(values, 0, 0, 1), on = autograd::slice(values, 0, 1, 2);
   return {constant(autograd::where(hit, on, off))};

@@ -59,8 +59,8 @@ Variables layer_normalization(Call c) {
   catena::Dims axes;
   for (int k = axis; k < x.ndim(); ++k) last.push_back(x.shape(k)), axes.push_back(k);
   const Variable gamma = autograd::broadcast_to(c.input(1), last);
-  const Variable beta =
-      c.has(2) ? autograd::broadcast_to(c.input(2), last) : constant(autograd::zeros(last, gamma.dtype(), x.device()));
+  const Variable beta = c.has(2) ? autograd::broadcast_to(c.input(2), last)
+                                 : constant(autograd::arrays::zeros(last, gamma.dtype(), x.device()));
   Variables result{nn::layer_normalization(x, gamma, beta, eps)};
   if (!c.has_output(1) && !c.has_output(2)) return result;
   result.push_back(autograd::mean(x, axes, true));

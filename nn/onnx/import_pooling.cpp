@@ -144,7 +144,7 @@ Variables average_pool(Call c) {
   Variable sums = padded(x, w.before, w.after, 0);
   Shape one = x.shape();  // one example with one channel: the numbers are those of all
   one[0] = one[1] = 1;
-  Variable counts = constant(autograd::ones(one, x.dtype(), x.device()));
+  Variable counts = constant(autograd::arrays::ones(one, x.dtype(), x.device()));
   counts = padded(counts, before, after, count_pads ? 1 : 0);
   Dims rest = w.after;
   for (int k = 0; k < w.axes(); ++k) rest[k] -= after[k];

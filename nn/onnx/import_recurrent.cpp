@@ -93,7 +93,7 @@ Sequence run(Call c, Step step, const Variable& x, const Weights& w, State state
   const Variable from_input = nn::linear(x, w.W, w.input_bias, 2);
   Sequence result;
   result.states.resize(std::size_t(length));
-  const Variable zeros = constant(autograd::zeros(state.h.shape(), state.h.dtype(), state.h.device()));
+  const Variable zeros = constant(autograd::arrays::zeros(state.h.shape(), state.h.dtype(), state.h.device()));
   for (std::int64_t k = 0; k < length; ++k) {
     const std::int64_t t = backward ? length - 1 - k : k;
     State next = step(c, at_row(from_input, t), state, w);
@@ -164,7 +164,7 @@ Variables recurrent(Call c, Step step, std::int64_t gates, bool has_cell) {
   check_shapes(c, x, directions, gates, hidden);
   const std::vector<Variable> ended = ends_of(c, x);
   const Variable first_h = turned(c.optional(5)), first_c = has_cell ? turned(c.optional(6)) : Variable();
-  const Variable zeros = constant(autograd::zeros({x.shape(1), hidden}, x.dtype(), x.device()));
+  const Variable zeros = constant(autograd::arrays::zeros({x.shape(1), hidden}, x.dtype(), x.device()));
   std::vector<Sequence> found;
   for (std::int64_t d = 0; d < directions; ++d) {
     State state{first_h ? at_row(first_h, d) : zeros, {}};

@@ -44,7 +44,7 @@ Variables reduced(Call c, const Reduction& r, std::int64_t since = 18) {
   const bool keep = keepdims && !adds_axis;
   if (x.size() == 0 && r.of_none) {
     const Shape shape = autograd::reduce(kernels::sum, x.data(), axes, keep).shape();
-    return {constant(autograd::full(shape, autograd::Scalar(*r.of_none), x.dtype(), x.device()))};
+    return {constant(autograd::arrays::full(shape, autograd::Scalar(*r.of_none), x.dtype(), x.device()))};
   }
   if (is_floating(x)) return {r.floating(x, axes, keep)};
   if (r.kernel != nullptr)

@@ -30,15 +30,15 @@ Variables constant_of(Call c) {
 Variables constant_of_shape(Call c) {
   const Shape shape = shape_of(c.integers_of(0));
   const Attribute* const a = c.attribute("value");
-  const Array value = a != nullptr && a->t ? to_array(*a->t) : autograd::zeros({1});
-  return {constant(autograd::full(shape, autograd::item(value), value.dtype(), value.device()))};
+  const Array value = a != nullptr && a->t ? to_array(*a->t) : autograd::arrays::zeros({1});
+  return {constant(autograd::arrays::full(shape, autograd::item(value), value.dtype(), value.device()))};
 }
 
 Variables range(Call c) {
   const double start = c.number_of(0), limit = c.number_of(1), delta = c.number_of(2);
   if (delta == 0) c.refuse("its step is 0");
   const auto n = std::int64_t(std::max(std::ceil((limit - start) / delta), 0.0));
-  const Array i = autograd::arange(n, Dtype::float64, autograd::Device{});
+  const Array i = autograd::arrays::arange(n, Dtype::float64, autograd::Device{});
   return {constant(autograd::astype(i * autograd::Scalar(delta) + autograd::Scalar(start), c.input(0).dtype()))};
 }
 

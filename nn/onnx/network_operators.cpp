@@ -131,7 +131,7 @@ void unpooling(CallView& c) {
   const EndPadding end = end_padding(c, size, spatial(c.input_shape(0)), spatial(c.output_shape()));
   Shape filters{channels, 1};
   for (const std::int64_t n : size) filters.push_back(n);
-  const std::string ones = c.b.constant(autograd::full(filters, 1, c.input_dtype(0)));
+  const std::string ones = c.b.constant(autograd::arrays::full(filters, 1, c.input_dtype(0)));
   c.set(c.b.node(
       "ConvTranspose", {c.input(0), ones},
       {attribute("kernel_shape", size), attribute("strides", c.integers("stride")), attribute("group", channels),

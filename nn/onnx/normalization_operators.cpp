@@ -108,8 +108,8 @@ void group_normalization(CallView& c) {
   const DimList from = c.input_shape(0);
   const std::string x = cast_to(b, c.input(0), given, computed);
   const std::string rows = b.node("Reshape", {x, b.int64s({0, groups, -1})});
-  const std::string one = b.constant(autograd::full({groups}, 1, computed)),
-                    zero = b.constant(autograd::full({groups}, 0, computed));
+  const std::string one = b.constant(autograd::arrays::full({groups}, 1, computed)),
+                    zero = b.constant(autograd::arrays::full({groups}, 0, computed));
   const std::string unit =
       b.node("InstanceNormalization", {rows, one, zero}, {attribute("epsilon", c.number("inside"))});
   const std::string y = b.reshape(unit, {from[0]}, from);

@@ -172,7 +172,7 @@ autograd::Array NamedState::of_integer(std::int64_t number) {
   return autograd::array(std::vector<std::int64_t>{number}, Shape{});
 }
 autograd::Array NamedState::of_number(double number) {
-  return autograd::full({}, number, autograd::Dtype::float64, autograd::Device{});
+  return autograd::arrays::full({}, number, autograd::Dtype::float64, autograd::Device{});
 }
 
 StateDict internal::state_of(const serializers::DictionarySerializer& s) {

@@ -151,7 +151,7 @@ ModelSummary summary(Link& model, const Variables& inputs, const SummaryOptions&
 }
 
 ModelSummary summary(Link& model, std::initializer_list<catena::Integer> shape, const SummaryOptions& o) {
-  return summary(model, Variables{Variable(autograd::zeros(Shape(shape), Dtype::float32, model.device()))}, o);
+  return summary(model, Variables{Variable(autograd::arrays::zeros(Shape(shape), Dtype::float32, model.device()))}, o);
 }
 
 ModelSummary summary(Link& model, const SummaryOptions& o) { return summary_of(model, {}, o.max_depth); }

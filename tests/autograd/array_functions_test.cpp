@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(values) {
 }
 
 BOOST_AUTO_TEST_CASE(repeated_indices_add_up) {
-  Variable x(zeros({3}));
+  Variable x(arrays::zeros({3}));
   Variable y = get_item(x, {std::vector<std::int64_t>{1, 1, 2}});
   y.set_grad(array<float>({1, 2, 4}, {3}));
   y.backward();
@@ -139,7 +139,7 @@ BOOST_AUTO_TEST_CASE(gradients_of_repeated_elements_are_added_in_order) {
   if (const auto other = test::other_device()) devices.push_back(*other);
   for (const Device& device : devices)
     for (const Dtype t : {Dtype::float32, Dtype::float16}) BOOST_TEST_CONTEXT(device << " " << catena::name_of(t)) {
-        Variable x(to_device(zeros({2, 3, 4, 2}, t), device));
+        Variable x(to_device(arrays::zeros({2, 3, 4, 2}, t), device));
         const Array gy = astype(spread({2, kElements, 2}, -1000, 1000), t);
         Variable y = get_item(x, {Slice(), rows, columns, Slice({}, {}, -1)});
         y.set_grad(to_device(gy, device));
@@ -387,7 +387,7 @@ BOOST_AUTO_TEST_CASE(joined_and_split) {
   BOOST_TEST(numbers(split_axis(v, {1}, 1)[1]) == (std::vector<double>{1, 2, 4, 5}), boost::test_tools::per_element());
   BOOST_CHECK(shapes(separate(v, -1)) == (std::vector<Shape>{{2}, {2}, {2}}));
   BOOST_TEST(numbers(separate(v)[1]) == (std::vector<double>{3, 4, 5}), boost::test_tools::per_element());
-  BOOST_CHECK(separate(Variable(zeros({2, 0})), 1).empty());
+  BOOST_CHECK(separate(Variable(arrays::zeros({2, 0})), 1).empty());
 }
 
 BOOST_AUTO_TEST_CASE(absent_gradients_of_parts_are_zeros) {
@@ -408,7 +408,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_retained) {
       [](const Variable& v) { return copy(v, v.device()); }, [](const Variable& v) { return split_axis(v, 2, 0)[0]; },
       [](const Variable& v) { return pad(v, 1, "edge"); }};
   for (const auto& f : functions) {
-    Variable x(ones({2, 2}));
+    Variable x(arrays::ones({2, 2}));
     Variable y = f(x);
     fill(x.data(), 7);
     y.set_grad(ones_like(y.data()));
@@ -455,7 +455,7 @@ BOOST_AUTO_TEST_CASE(masks_stand_for_the_indices_of_their_true_elements) {
   same(v(ellipsis, array<bool>({false, true}, {2})), v(Slice(), Slice(), Ints{1}));
   same(v(newaxis, rows, Slice(), Ints{1, 0}), v(newaxis, Ints{0, 2}, Slice(), Ints{1, 0}));
   same(v(rows, ellipsis, array<bool>({true, true}, {2})), v(Ints{0, 2}, ellipsis, Ints{0, 1}));
-  BOOST_CHECK(v(full({3}, 0, Dtype::bool_)).shape() == (Shape{0, 4, 2}));
+  BOOST_CHECK(v(arrays::full({3}, 0, Dtype::bool_)).shape() == (Shape{0, 4, 2}));
   same(v(transpose(
            array<bool>({true, false, true, false, false, false, true, false, false, false, true, true}, {4, 3}))),
        v(array<bool>({true, false, true, false, false, false, false, true, true, false, false, true}, {3, 4})));
@@ -472,7 +472,7 @@ BOOST_AUTO_TEST_CASE(masks_stand_for_the_indices_of_their_true_elements) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
-  const Variable x(ones({2, 3})), row(ones({3})), integers(ones({2, 3}, Dtype::int32));
+  const Variable x(arrays::ones({2, 3})), row(arrays::ones({3})), integers(arrays::ones({2, 3}, Dtype::int32));
   const auto says = [](const std::string& text) {
     return [text](const catena::Error& e) { return std::string(e.what()).find(text) != std::string::npos; };
   };
@@ -483,14 +483,14 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
   BOOST_CHECK_EXCEPTION(squeeze(x, 1), catena::ValueError,
                         says("squeeze: axis 1 of shape (2, 3) has the length 3, not 1"));
   BOOST_CHECK_THROW(squeeze(x, 2), catena::InvalidType);
-  BOOST_CHECK_THROW(squeeze(Variable(ones({1, 1})), {0, -2}), catena::ValueError);
+  BOOST_CHECK_THROW(squeeze(Variable(arrays::ones({1, 1})), {0, -2}), catena::ValueError);
   BOOST_CHECK_THROW(swapaxes(x, 0, 2), catena::InvalidType);
   BOOST_CHECK_THROW(rollaxis(x, 2), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(rollaxis(x, 0, 3), catena::InvalidType, says("start <= in_types[0].ndim"));
   BOOST_CHECK_THROW(flip(x, -3), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(flip(x, {0, -2}), catena::ValueError, says("flip: axis 0 is given twice in (0, -2)"));
   BOOST_CHECK_EXCEPTION(fliplr(row), catena::InvalidType, says("in_types[0].ndim >= 2"));
-  BOOST_CHECK_THROW(flipud(Variable(ones({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(flipud(Variable(arrays::ones({}))), catena::InvalidType);
   BOOST_CHECK_THROW(flipud(integers), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(tile(x, {1, -1}), catena::ValueError, says("tile: repetitions (1, -1) are negative"));
   BOOST_CHECK_THROW(pad(integers, 1), catena::InvalidType);
@@ -500,7 +500,7 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
                         says("pad: the widths 0 and -1 of axis 0 cannot be negative"));
   BOOST_CHECK_EXCEPTION(pad(x, 1, "mean"), catena::ValueError,
                         says("pad: the mode is 'mean'; it is one of constant, edge, reflect, symmetric, wrap"));
-  BOOST_CHECK_EXCEPTION(pad(Variable(ones({0, 2})), 1, "edge"), catena::ValueError,
+  BOOST_CHECK_EXCEPTION(pad(Variable(arrays::ones({0, 2})), 1, "edge"), catena::ValueError,
                         says("pad: axis 0 of shape (0, 2) has no elements to copy"));
   BOOST_CHECK_THROW(stack({}), catena::ValueError);
   BOOST_CHECK_THROW(stack({x, row}), catena::InvalidType);
@@ -511,9 +511,9 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
     BOOST_CHECK_THROW(join({x, integers}), catena::InvalidType);
     BOOST_CHECK_THROW(join({x, Variable()}), catena::TypeError);
   }
-  BOOST_CHECK_THROW(vstack({x, Variable(ones({2, 2}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(hstack({x, Variable(ones({3, 3}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(dstack({x, Variable(ones({2, 2}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(vstack({x, Variable(arrays::ones({2, 2}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(hstack({x, Variable(arrays::ones({3, 3}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(dstack({x, Variable(arrays::ones({2, 2}))}), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(split_axis(x, 2, 1), catena::InvalidType, says("in_types[0].shape[1] % sections == 0"));
   BOOST_CHECK_EXCEPTION(split_axis(x, {1, 3}, 1), catena::InvalidType, says("indices[-1] < in_types[0].shape[1]"));
   BOOST_CHECK_THROW(split_axis(x, 1, 2), catena::InvalidType);
@@ -542,7 +542,7 @@ BOOST_AUTO_TEST_CASE(casts_of_integers_and_bools) {
   BOOST_CHECK(!x.grad() && !y.grad());
   (x * y.to(Dtype::float64)).sum().backward();
   BOOST_TEST(to_vector<double>(x.grad()) == (std::vector<double>{1, -1, 2}), boost::test_tools::per_element());
-  BOOST_CHECK(cast(Variable(zeros({0}, Dtype::int8)), Dtype::float16).shape() == (Shape{0}));
+  BOOST_CHECK(cast(Variable(arrays::zeros({0}, Dtype::int8)), Dtype::float16).shape() == (Shape{0}));
 }
 
 // Elements that are dense in another order stay in it, as in NumPy's order 'K', in the gradient as well.
@@ -566,21 +566,21 @@ BOOST_AUTO_TEST_CASE(casts_keep_the_order_of_memory) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   BOOST_CHECK_THROW(reshape(x, {4, 2}), catena::InvalidType);
   BOOST_CHECK_THROW(reshape(x, {-1, -1}), catena::AssertionError);
   BOOST_CHECK_THROW(broadcast_to(x, {2, 4}), catena::InvalidType);
-  BOOST_CHECK_THROW(broadcast({x, Variable(ones({4}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(broadcast({x, Variable(arrays::ones({4}))}), catena::InvalidType);
   BOOST_CHECK_THROW(broadcast({}), catena::ValueError);
   BOOST_CHECK_THROW(concat({}), catena::ValueError);
-  BOOST_CHECK_THROW(concat({x, Variable(ones({3, 3}))}, 1), catena::InvalidType);
-  BOOST_CHECK_THROW(concat({x, Variable(ones({2, 3}, Dtype::float64))}, 1), catena::InvalidType);
+  BOOST_CHECK_THROW(concat({x, Variable(arrays::ones({3, 3}))}, 1), catena::InvalidType);
+  BOOST_CHECK_THROW(concat({x, Variable(arrays::ones({2, 3}, Dtype::float64))}, 1), catena::InvalidType);
   BOOST_CHECK_THROW(concat({x}, 2), catena::InvalidType);
   BOOST_CHECK_THROW(get_item(x, {0, 0, 0}), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(get_item(x, {5}), catena::IndexError, [](const catena::Error& e) {
     return e.what() == std::string("get_item: the index 5 is out of range for axis 0 of length 2");
   });
-  BOOST_CHECK_THROW(get_item(x, {ones({2})}), catena::IndexError);
+  BOOST_CHECK_THROW(get_item(x, {arrays::ones({2})}), catena::IndexError);
   BOOST_CHECK_THROW(get_item(x, {std::vector<std::int64_t>{0, 1}, std::vector<std::int64_t>{0, 1, 2}}),
                     catena::IndexError);
 }
@@ -607,7 +607,7 @@ BOOST_AUTO_TEST_CASE(indices_out_of_range) {
                         says("3 is out of range for axis 1 of length 3"));
   BOOST_CHECK_EXCEPTION(get_item(reshape(x, {1, 2, 3}), {0, newaxis, Slice(), Ints{7}}), catena::IndexError,
                         says("7 is out of range for axis 2 of length 3"));
-  BOOST_CHECK(get_item(Variable(zeros({2, 0})), {Ints{7}}).shape() == (Shape{1, 0}));
+  BOOST_CHECK(get_item(Variable(arrays::zeros({2, 0})), {Ints{7}}).shape() == (Shape{1, 0}));
   BOOST_TEST(numbers(get_item(x, {Ints{-2, 1}, Ints{-3, 2}})) == (std::vector<double>{0, 5}),
              boost::test_tools::per_element());
 }

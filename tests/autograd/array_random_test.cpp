@@ -65,13 +65,13 @@ BOOST_AUTO_TEST_CASE(a_seed_repeats_and_threads_differ) {
 }
 
 BOOST_AUTO_TEST_CASE(bits_and_integers) {
-  Array out = empty({2, 9}, Dtype::uint32);
+  Array out = arrays::empty({2, 9}, Dtype::uint32);
   test::calls::random(catena::RandomKind::bits, 3, 1, 0, 0, out);
   const auto bits = to_vector<std::uint32_t>(out);
   for (std::size_t i = 0; i < bits.size(); ++i)
     BOOST_TEST(bits[i] == (number<catena::k::random_bits, std::uint32_t>(std::int64_t(i), 3, 1)));
   for (Dtype t : {Dtype::int8, Dtype::int32, Dtype::uint64, Dtype::int64}) {
-    Array ints = empty({50}, t);
+    Array ints = arrays::empty({50}, t);
     test::calls::random(catena::RandomKind::integers, 3, 1, 2, 9, ints);
     const auto v = to_vector<std::int64_t>(ints);
     for (std::size_t i = 0; i < v.size(); ++i)
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(bits_and_integers) {
                                                                            std::int64_t(9))));
   }
   // a view is filled as if it were packed
-  Array wide = zeros({4, 6});
+  Array wide = arrays::zeros({4, 6});
   const Array part = slice(wide, 1, 0, 6, 2);
   test::calls::random(catena::RandomKind::uniform, 3, 1, 0, 0, part);
   BOOST_TEST(to_vector<float>(part)[4] == (number<uniform, float>(4, 3, 1)));

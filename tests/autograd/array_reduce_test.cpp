@@ -17,7 +17,7 @@ template <class T> void check_values(const Array& a, const std::vector<T>& expec
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
-Array numbers(const Shape& shape) { return reshape(arange(catena::size_of(shape), Dtype::float32), shape); }
+Array numbers(const Shape& shape) { return reshape(arrays::arange(catena::size_of(shape), Dtype::float32), shape); }
 
 }  // namespace
 
@@ -43,30 +43,30 @@ BOOST_AUTO_TEST_CASE(axes) {
 }
 
 BOOST_AUTO_TEST_CASE(dtypes) {
-  BOOST_TEST((sum(ones({3}, Dtype::int8)).dtype() == Dtype::int64));
-  BOOST_TEST((sum(ones({3}, Dtype::uint16)).dtype() == Dtype::uint64));
-  BOOST_TEST((sum(ones({3}, Dtype::float16)).dtype() == Dtype::float16));
+  BOOST_TEST((sum(arrays::ones({3}, Dtype::int8)).dtype() == Dtype::int64));
+  BOOST_TEST((sum(arrays::ones({3}, Dtype::uint16)).dtype() == Dtype::uint64));
+  BOOST_TEST((sum(arrays::ones({3}, Dtype::float16)).dtype() == Dtype::float16));
   // dtype chooses the loop, and never one that would lose the input: "?->l" comes before "i->l"
   const Array counted = reduce(catena::kernels::sum, array<int>({5, 6}, {2}), {}, false, Dtype::int64);
   BOOST_TEST(item(counted).to<int>() == 11);
   BOOST_TEST(item(reduce(catena::kernels::sum, array<int>({5, 6}, {2}), {}, false, Dtype::float64)).to_double() == 11);
   BOOST_TEST((mean(array<int>({1, 2}, {2})).dtype() == Dtype::float64));
   // float16 sums accumulate in float32 and round once
-  BOOST_TEST(item(sum(full({4096}, 1, Dtype::float16))).to_double() == 4096);
-  BOOST_CHECK_THROW(reduce(catena::kernels::add, ones({2})), TypeError);
+  BOOST_TEST(item(sum(arrays::full({4096}, 1, Dtype::float16))).to_double() == 4096);
+  BOOST_CHECK_THROW(reduce(catena::kernels::add, arrays::ones({2})), TypeError);
   BOOST_CHECK_THROW(reduce(catena::kernels::sum, Array()), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(empty_and_single) {
-  BOOST_TEST(item(sum(empty({0}))).to_double() == 0);
-  check_values<float>(sum(empty({0, 2}), 0), {0, 0});
-  BOOST_TEST(sum(empty({0, 2}), 1).shape() == Shape({0}));
-  BOOST_TEST(amax(empty({0, 2}), 1).shape() == Shape({0}));
-  BOOST_CHECK_EXCEPTION(amax(empty({0, 2}), 0), ValueError, [](const ValueError& e) {
+  BOOST_TEST(item(sum(arrays::empty({0}))).to_double() == 0);
+  check_values<float>(sum(arrays::empty({0, 2}), 0), {0, 0});
+  BOOST_TEST(sum(arrays::empty({0, 2}), 1).shape() == Shape({0}));
+  BOOST_TEST(amax(arrays::empty({0, 2}), 1).shape() == Shape({0}));
+  BOOST_CHECK_EXCEPTION(amax(arrays::empty({0, 2}), 0), ValueError, [](const ValueError& e) {
     return std::string(e.what()).find("amax: an array of shape (0, 2) has no elements along axis 0") == 0;
   });
-  BOOST_TEST(item(sum(full({}, 3))).to_double() == 3);
-  BOOST_TEST(item(amax(full({1, 1}, 3))).to_double() == 3);
+  BOOST_TEST(item(sum(arrays::full({}, 3))).to_double() == 3);
+  BOOST_TEST(item(amax(arrays::full({1, 1}, 3))).to_double() == 3);
 }
 
 BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
@@ -80,9 +80,11 @@ BOOST_AUTO_TEST_CASE(reductions_of_what_an_elementwise_row_gives) {
   const Array half = map_reduce(catena::kernels::sum, catena::kernels::multiply, {astype(a, Dtype::float16), 2}, 1);
   BOOST_TEST((half.dtype() == Dtype::float16));
   check_values<float>(astype(half, Dtype::float32), {12, 44, 76});
-  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {empty({0, 2}), 2}, 0), {0, 0});
-  BOOST_CHECK_THROW(map_reduce(catena::kernels::amax, catena::kernels::multiply, {empty({0, 2}), 2}, 0), ValueError);
-  BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, ones({5})}, 0), ValueError);
+  check_values<float>(map_reduce(catena::kernels::sum, catena::kernels::multiply, {arrays::empty({0, 2}), 2}, 0),
+                      {0, 0});
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::amax, catena::kernels::multiply, {arrays::empty({0, 2}), 2}, 0),
+                    ValueError);
+  BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, arrays::ones({5})}, 0), ValueError);
   BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::multiply, {a, b}, 2), ValueError);
   BOOST_CHECK_THROW(map_reduce(catena::kernels::multiply, catena::kernels::multiply, {a, b}, 0), TypeError);
   BOOST_CHECK_THROW(map_reduce(catena::kernels::sum, catena::kernels::sum, {a}, 0), TypeError);
@@ -101,14 +103,14 @@ BOOST_AUTO_TEST_CASE(rows_give_elements_and_statistics) {
   const Array columns = row_wise(catena::kernels::softmax, {{transpose(x)}}, 0)[0];
   const std::vector<float> same = to_vector<float>(transpose(columns));
   for (std::size_t i = 0; i < 6; ++i) BOOST_TEST(std::abs(same[i] - p[i]) <= 1e-6f);
-  const Operand bn[] = {x, full({1, 3}, 2), full({1, 3}, 1), 0.0};
+  const Operand bn[] = {x, arrays::full({1, 3}, 2), arrays::full({1, 3}, 1), 0.0};
   const Arrays s = row_wise(catena::kernels::batch_norm_fwd, bn, 0);
   BOOST_TEST(s.size() == 4u);
   BOOST_TEST(s[1].shape() == Shape({1, 3}));
   check_values<float>(s[1], {1.5, 2.5, 501});
   check_values<float>(slice(s[0], 1, 0, 2), {-1, -1, 3, 3});
-  BOOST_TEST(row_wise(catena::kernels::softmax, {{empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
-  BOOST_TEST(row_wise(catena::kernels::softmax, {{empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
+  BOOST_TEST(row_wise(catena::kernels::softmax, {{arrays::empty({0, 3})}}, 1)[0].shape() == Shape({0, 3}));
+  BOOST_TEST(row_wise(catena::kernels::softmax, {{arrays::empty({3, 0})}}, 1)[0].shape() == Shape({3, 0}));
   BOOST_CHECK_THROW(row_wise(catena::kernels::softmax, in, 2), ValueError);
 }
 
@@ -172,7 +174,7 @@ BOOST_AUTO_TEST_CASE(rows_with_sums_over_the_other_axes) {
     }
   }
   const Array x = numbers({2, 3});
-  const Operand in[] = {x}, other[] = {ones({3, 3})};
+  const Operand in[] = {x}, other[] = {arrays::ones({3, 3})};
   const SumOverRows wrong[] = {{nullptr, other}}, kind[] = {{&catena::kernels::sum, in}};
   BOOST_CHECK_THROW(row_wise_and_sums(catena::kernels::softmax, in, 1, wrong), ValueError);
   BOOST_CHECK_THROW(row_wise_and_sums(catena::kernels::softmax, in, 1, kind), TypeError);
@@ -273,7 +275,7 @@ BOOST_AUTO_TEST_CASE(sums_that_a_row_kernel_adds_up_itself) {
         }
       // The CPU's order of addition depends on the shape alone; a GPU's, in the passes of their own, also on the
       // layout.
-      if (empty({1}).device().kind == Device::Kind::cpu) BOOST_TEST((bits[0] == bits[1]));
+      if (arrays::empty({1}).device().kind == Device::Kind::cpu) BOOST_TEST((bits[0] == bits[1]));
     }
   }
 }

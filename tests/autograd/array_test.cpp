@@ -36,32 +36,32 @@ BOOST_AUTO_TEST_CASE(creation_and_reading_back) {
   BOOST_TEST(a.is_c_contiguous());
   check_values<float>(a, {1, 2, 3, 4, 5, 6});
   check_values<int>(a, {1, 2, 3, 4, 5, 6});
-  check_values<double>(zeros({2}), {0, 0});
-  check_values<double>(ones({2}, Dtype::int8), {1, 1});
-  check_values<double>(full({2}, 2.5), {2.5, 2.5});
-  check_values<double>(full({}, 7), {7});
-  check_values<std::int64_t>(arange(5), {0, 1, 2, 3, 4});
+  check_values<double>(arrays::zeros({2}), {0, 0});
+  check_values<double>(arrays::ones({2}, Dtype::int8), {1, 1});
+  check_values<double>(arrays::full({2}, 2.5), {2.5, 2.5});
+  check_values<double>(arrays::full({}, 7), {7});
+  check_values<std::int64_t>(arrays::arange(5), {0, 1, 2, 3, 4});
   for (const Dtype t : {Dtype::uint8, Dtype::int32, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
     BOOST_TEST(arange(3, t).dtype() == t);
     check_values<double>(arange(3, t), {0, 1, 2});
   }
-  check_values<bool>(arange(3, Dtype::bool_), {false, true, true});
-  BOOST_TEST(arange(0).size() == 0);
+  check_values<bool>(arrays::arange(3, Dtype::bool_), {false, true, true});
+  BOOST_TEST(arrays::arange(0).size() == 0);
   check_values<float>(zeros_like(a), {0, 0, 0, 0, 0, 0});
   check_values<float>(ones_like(a), {1, 1, 1, 1, 1, 1});
   check_values<float>(full_like(a, -1), {-1, -1, -1, -1, -1, -1});
-  BOOST_TEST(empty({0, 3}).size() == 0);
-  BOOST_TEST(to_vector<float>(empty({0, 3})).empty());
+  BOOST_TEST(arrays::empty({0, 3}).size() == 0);
+  BOOST_TEST(to_vector<float>(arrays::empty({0, 3})).empty());
   check_values<bool>(array<int>({0, 1, 2}, {3}), {false, true, true});
   BOOST_CHECK_THROW(floats({1, 2}, {3}), ValueError);
-  BOOST_CHECK_THROW(arange(-1), ValueError);
-  BOOST_CHECK_THROW(empty({-1}), ValueError);
+  BOOST_CHECK_THROW(arrays::arange(-1), ValueError);
+  BOOST_CHECK_THROW(arrays::empty({-1}), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(item_gives_one_element) {
-  BOOST_TEST(item(full({1, 1}, 3, Dtype::int32)).to<int>() == 3);
-  BOOST_TEST((item(full({}, 3, Dtype::int32)).kind() == Scalar::Kind::integer));
-  BOOST_TEST(item(full({}, 0.5, Dtype::float16)).to_double() == 0.5);
+  BOOST_TEST(item(arrays::full({1, 1}, 3, Dtype::int32)).to<int>() == 3);
+  BOOST_TEST((item(arrays::full({}, 3, Dtype::int32)).kind() == Scalar::Kind::integer));
+  BOOST_TEST(item(arrays::full({}, 0.5, Dtype::float16)).to_double() == 0.5);
   BOOST_CHECK_EXCEPTION(item(floats({1, 2}, {2})), ValueError,
                         [](const ValueError& e) { return message_has(e, "item: an array of shape (2,)"); });
 }
@@ -135,24 +135,24 @@ BOOST_AUTO_TEST_CASE(in_place_arithmetic_writes_through) {
   });
   check_values<int>(ints, {6, 8});
   BOOST_CHECK_THROW(a += floats({1, 2, 3}, {3}), ValueError);
-  BOOST_CHECK_THROW(a += ones({3, 2, 2}), ValueError);  // would have to grow
+  BOOST_CHECK_THROW(a += arrays::ones({3, 2, 2}), ValueError);  // would have to grow
 }
 
 BOOST_AUTO_TEST_CASE(overlapping_operands_are_read_before_they_are_written) {
-  Array a = arange(6, Dtype::float32);
+  Array a = arrays::arange(6, Dtype::float32);
   Array later = slice(a, 0, 1, 6), earlier = slice(a, 0, 0, 5);
   later += earlier;
   check_values<float>(a, {0, 1, 3, 5, 7, 9});
-  Array b = arange(4, Dtype::float32);
+  Array b = arrays::arange(4, Dtype::float32);
   assign(slice(b, 0, 0, 4), slice(b, 0, 3, -5, -1));  // reversed onto itself
   check_values<float>(b, {3, 2, 1, 0});
-  Array m = reshape(arange(9, Dtype::float32), {3, 3});
+  Array m = reshape(arrays::arange(9, Dtype::float32), {3, 3});
   m += transpose(m);
   check_values<float>(m, {0, 4, 8, 4, 8, 12, 8, 12, 16});
 }
 
 BOOST_AUTO_TEST_CASE(assignment_broadcasts_and_casts) {
-  Array a = zeros({2, 3}, Dtype::int32);
+  Array a = arrays::zeros({2, 3}, Dtype::int32);
   assign(a, floats({1.9f, -2.9f, 3}, {3}));
   check_values<int>(a, {1, -2, 3, 1, -2, 3});
   assign(a, 7.5);
@@ -161,14 +161,14 @@ BOOST_AUTO_TEST_CASE(assignment_broadcasts_and_casts) {
   check_values<int>(a, {1, 2, 3, 1, 2, 3});
   assign(slice(a, 1, 0, 3, 2), 0);
   check_values<int>(a, {0, 2, 0, 0, 2, 0});
-  BOOST_CHECK_THROW(assign(a, ones({2})), ValueError);
-  BOOST_CHECK_THROW(assign(a, ones({4, 2, 3})), ValueError);
+  BOOST_CHECK_THROW(assign(a, arrays::ones({2})), ValueError);
+  BOOST_CHECK_THROW(assign(a, arrays::ones({4, 2, 3})), ValueError);
   const Array c = copy(a);
   fill(a, 1);
   check_values<int>(c, {0, 2, 0, 0, 2, 0});
   copy_across(a, c);
   check_values<int>(a, {0, 2, 0, 0, 2, 0});
-  BOOST_CHECK_THROW(copy_across(a, zeros({3, 2})), ValueError);
+  BOOST_CHECK_THROW(copy_across(a, arrays::zeros({3, 2})), ValueError);
   const auto before = a->storage->version.load();
   fill(a, 3);
   BOOST_TEST(a->storage->version.load() > before);
@@ -179,10 +179,10 @@ BOOST_AUTO_TEST_CASE(kernels_with_several_outputs_and_given_outputs) {
   const Arrays out = apply_all(catena::kernels::divmod, in);
   check_values<float>(out[0], {3, -4});
   check_values<float>(out[1], {1, 1});
-  Array y = zeros({2}, Dtype::float64);
+  Array y = arrays::zeros({2}, Dtype::float64);
   apply_into(catena::kernels::add, in, {&y, 1});
   check_values<double>(y, {9, -5});
-  Array narrow = zeros({2}, Dtype::int32);
+  Array narrow = arrays::zeros({2}, Dtype::int32);
   BOOST_CHECK_THROW(apply_into(catena::kernels::add, in, {&narrow, 1}), TypeError);
   BOOST_CHECK_THROW(apply(catena::kernels::divmod, {1, 2}), TypeError);
   BOOST_CHECK_THROW(apply(catena::kernels::sum, {y}), TypeError);
@@ -205,8 +205,8 @@ BOOST_AUTO_TEST_CASE(recurrences_along_the_first_axis) {
       for (const bool strided : {false, true}) {
         Shape wide = shape;
         wide[wide.size() - 1] *= 2;
-        const Array memory = zeros(wide, dtype);
-        const Array y = strided ? slice(memory, -1, 0, wide.back(), 2) : zeros(shape, dtype);
+        const Array memory = arrays::zeros(wide, dtype);
+        const Array y = strided ? slice(memory, -1, 0, wide.back(), 2) : arrays::zeros(shape, dtype);
         assign(y, x);
         if (shape[0] > 0) {
           const Array before = slice(y, 0, 0, shape[0] - 1), now = slice(y, 0, 1, shape[0]);
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(recurrences_of_several_operands) {
   const Operand running[] = {slice(y, 0, 0, 3), slice(x, 0, 1, 4)};
   apply_in_order(catena::kernels::maximum, running, {&later, 1});
   check_values<float>(y, {3, -1, 3, 5, 4, 5, 4, 9});
-  const Array z = zeros({4, 2}, Dtype::float64), last = slice(z, 0, 1, 4);
+  const Array z = arrays::zeros({4, 2}, Dtype::float64), last = slice(z, 0, 1, 4);
   const Operand sums[] = {slice(z, 0, 0, 3), array<int>({1, 10}, {2})};
   apply_in_order(catena::kernels::add, sums, {&last, 1});
   check_values<double>(z, {0, 0, 1, 10, 2, 20, 3, 30});
@@ -238,7 +238,7 @@ BOOST_AUTO_TEST_CASE(recurrences_of_several_operands) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_recurrences) {
-  const Array number = full({}, 1.0), y = zeros({3, 2}), other = zeros({4, 2});
+  const Array number = arrays::full({}, 1.0), y = arrays::zeros({3, 2}), other = arrays::zeros({4, 2});
   const Operand numbers[] = {number, 1}, apart[] = {other, 1}, one[] = {y};
   BOOST_CHECK_EXCEPTION(apply_in_order(catena::kernels::add, numbers, {&number, 1}), ValueError,
                         [](const auto& e) { return message_has(e, "add: a recurrence goes along the first axis"); });
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(selection) {
   BOOST_TEST(has_nan(floats({1, std::nanf("")}, {2})));
   BOOST_TEST(!has_nan(floats({1, std::numeric_limits<float>::infinity()}, {2})));
   BOOST_TEST(!has_nan(array<int>({1}, {1})));
-  BOOST_TEST(!has_nan(empty({0})));
+  BOOST_TEST(!has_nan(arrays::empty({0})));
 }
 
 BOOST_AUTO_TEST_CASE(products) {
@@ -269,37 +269,37 @@ BOOST_AUTO_TEST_CASE(products) {
   check_values<float>(matmul(v, b), {3, 4});
   BOOST_TEST(matmul(v, v).shape() == Shape());
   BOOST_TEST(item(matmul(v, v)).to_double() == 3);
-  const Array batch = matmul(reshape(arange(12, Dtype::float32), {2, 2, 3}), b);
+  const Array batch = matmul(reshape(arrays::arange(12, Dtype::float32), {2, 2, 3}), b);
   BOOST_TEST(batch.shape() == Shape({2, 2, 2}));
   check_values<float>(batch, {2, 7, 11, 19, 20, 31, 29, 43});
-  BOOST_TEST(matmul(ones({4, 1, 2, 3}), ones({5, 3, 6})).shape() == Shape({4, 5, 2, 6}));
-  BOOST_CHECK_THROW(matmul(ones({2, 1, 1}), ones({3, 1, 1})), ValueError);
-  BOOST_TEST(matmul(ones({0, 3}), b).shape() == Shape({0, 2}));
-  check_values<float>(matmul(ones({2, 0}), ones({0, 2})), {0, 0, 0, 0});
+  BOOST_TEST(matmul(arrays::ones({4, 1, 2, 3}), arrays::ones({5, 3, 6})).shape() == Shape({4, 5, 2, 6}));
+  BOOST_CHECK_THROW(matmul(arrays::ones({2, 1, 1}), arrays::ones({3, 1, 1})), ValueError);
+  BOOST_TEST(matmul(arrays::ones({0, 3}), b).shape() == Shape({0, 2}));
+  check_values<float>(matmul(arrays::ones({2, 0}), arrays::ones({0, 2})), {0, 0, 0, 0});
   BOOST_TEST((matmul(astype(a, Dtype::float16), b).dtype() == Dtype::float32));
   check_values<int>(matmul(astype(a, Dtype::int32), astype(b, Dtype::int32)), {5, 11, 14, 23});
   BOOST_CHECK_EXCEPTION(matmul(a, a), ValueError,
                         [](const ValueError& e) { return message_has(e, "matmul: shapes (2, 3) and (2, 3)"); });
-  BOOST_CHECK_THROW(matmul(a, full({}, 1)), ValueError);
+  BOOST_CHECK_THROW(matmul(a, arrays::full({}, 1)), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(text) {
   BOOST_TEST(to_string(floats({1, 2.5, -3, 4}, {2, 2})) == "[[ 1.   2.5]\n [-3.   4. ]]");
   BOOST_TEST(to_string(array<int>({1, 20, 3}, {3})) == "[ 1 20  3]");
   BOOST_TEST(to_string(array<int>({1, 2, 3, 4}, {2, 2})) == "[[1 2]\n [3 4]]");
-  BOOST_TEST(to_string(full({}, 3, Dtype::int64)) == "3");
+  BOOST_TEST(to_string(arrays::full({}, 3, Dtype::int64)) == "3");
   BOOST_TEST(to_string(floats({1, 2}, {2})) == "[1. 2.]");
   BOOST_TEST(to_string(floats({0.1f, -0.25f}, {2})) == "[ 0.1  -0.25]");
-  BOOST_TEST(to_string(empty({0, 3})) == "[]");
+  BOOST_TEST(to_string(arrays::empty({0, 3})) == "[]");
   BOOST_TEST(to_string(Array()) == "None");
-  BOOST_TEST(to_string(arange(2000)) == "[   0    1    2 ... 1997 1998 1999]");
-  BOOST_TEST(to_string(reshape(arange(8), {2, 2, 2})) == "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
+  BOOST_TEST(to_string(arrays::arange(2000)) == "[   0    1    2 ... 1997 1998 1999]");
+  BOOST_TEST(to_string(reshape(arrays::arange(8), {2, 2, 2})) == "[[[0 1]\n  [2 3]]\n\n [[4 5]\n  [6 7]]]");
 }
 
 BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
   if (!test::has_cuda()) return;
   const Device other = test::kCuda;
-  const Array a = ones({2}, Dtype::float32, test::kCpu), b = ones({2}, Dtype::float32, other);
+  const Array a = arrays::ones({2}, Dtype::float32, test::kCpu), b = arrays::ones({2}, Dtype::float32, other);
   BOOST_TEST((b.device() == other));
   BOOST_CHECK_EXCEPTION(a + b, ValueError,
                         [](const ValueError& e) { return message_has(e, "add: arrays live on cpu:0 and on cuda:0"); });
@@ -314,7 +314,7 @@ BOOST_AUTO_TEST_CASE(devices_do_not_mix) {
 }
 
 BOOST_AUTO_TEST_CASE(lengths_by_negative_axes) {
-  const Array a = zeros({2, 3, 4});
+  const Array a = arrays::zeros({2, 3, 4});
   const autograd::Variable x(a);
   for (int axis = 0; axis < 3; ++axis) {
     BOOST_TEST(a.shape(axis - 3) == a.shape(axis));

@@ -14,7 +14,7 @@ template <class T> void check_values(const Array& a, const std::vector<T>& expec
   const std::vector<T> got = to_vector<T>(a);
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
-Array numbers(const Shape& shape) { return reshape(arange(catena::size_of(shape), Dtype::float32), shape); }
+Array numbers(const Shape& shape) { return reshape(arrays::arange(catena::size_of(shape), Dtype::float32), shape); }
 bool share(const Array& a, const Array& b) { return a->storage == b->storage; }
 
 }  // namespace
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(reshape_views_where_strides_allow) {
   BOOST_TEST(!share(t, flat));
   check_values<float>(flat, {0, 3, 1, 4, 2, 5});
   BOOST_TEST(reshape(numbers({1}), {}).shape() == Shape());
-  BOOST_TEST(reshape(empty({0, 3}), {3, 0}).shape() == Shape({3, 0}));
+  BOOST_TEST(reshape(arrays::empty({0, 3}), {3, 0}).shape() == Shape({3, 0}));
   BOOST_CHECK_THROW(reshape(a, {5, -1}), ValueError);
   BOOST_CHECK_THROW(reshape(a, {-1, -1}), ValueError);
 }
@@ -54,7 +54,7 @@ BOOST_AUTO_TEST_CASE(transposes) {
 
 BOOST_AUTO_TEST_CASE(results_lie_like_dense_operands) {
   const Array a = transpose(numbers({2, 4, 4, 3}), Dims{0, 3, 1, 2});  // images, channels last
-  const Array b = (a + 1) * full({3, 1, 1}, 2);
+  const Array b = (a + 1) * arrays::full({3, 1, 1}, 2);
   BOOST_TEST(b.strides() == a.strides());
   std::vector<float> expected = to_vector<float>(a);
   for (float& v : expected) v = (v + 1) * 2;
@@ -65,7 +65,7 @@ BOOST_AUTO_TEST_CASE(results_lie_like_dense_operands) {
   check_values<float>((c + a) - (a + c), std::vector<float>(96));
   Array d = transpose(numbers({2, 4, 4, 3}), Dims{0, 3, 1, 2});
   d += a;
-  d *= full({1, 3, 1, 1}, 0.5);
+  d *= arrays::full({1, 3, 1, 1}, 0.5);
   check_values<float>(d, to_vector<float>(a));
   check_values<float>(sum(a, {0, 2, 3}), to_vector<float>(sum(c, {0, 2, 3})));
   check_values<float>(sum(a, {0, 1}), to_vector<float>(sum(c, {0, 1})));
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(broadcasts_and_their_adjoint) {
   BOOST_TEST(sum_to(b, {}).shape() == Shape());
   BOOST_TEST(item(sum_to(b, {})).to_double() == 24);
   BOOST_TEST(sum_to(a, {3, 1}).get() == a.get());
-  BOOST_TEST((sum_to(ones({4}, Dtype::int32), {1}).dtype() == Dtype::int32));
+  BOOST_TEST((sum_to(arrays::ones({4}, Dtype::int32), {1}).dtype() == Dtype::int32));
   BOOST_CHECK_THROW(broadcast_to(a, {3, 0, 2}), ValueError);
   BOOST_CHECK_THROW(broadcast_to(a, {2, 4}), ValueError);
   BOOST_CHECK_THROW(sum_to(a, {2, 1}), ValueError);
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(axes_of_length_one) {
 }
 
 BOOST_AUTO_TEST_CASE(slices) {
-  const Array a = arange(10, Dtype::float32);
+  const Array a = arrays::arange(10, Dtype::float32);
   check_values<float>(slice(a, 0, 2, 5), {2, 3, 4});
   check_values<float>(slice(a, 0, -3, 100), {7, 8, 9});
   check_values<float>(slice(a, 0, 1, 9, 3), {1, 4, 7});
@@ -122,10 +122,10 @@ BOOST_AUTO_TEST_CASE(slices) {
 }
 
 BOOST_AUTO_TEST_CASE(joins) {
-  const Array parts[] = {numbers({2, 1}), numbers({2, 2}), empty({2, 0})};
+  const Array parts[] = {numbers({2, 1}), numbers({2, 2}), arrays::empty({2, 0})};
   check_values<float>(concatenate(parts, 1), {0, 0, 1, 1, 2, 3});
   check_values<float>(concatenate(parts, -1), {0, 0, 1, 1, 2, 3});
-  const Array mixed[] = {arange(2), ones({1})};
+  const Array mixed[] = {arrays::arange(2), arrays::ones({1})};
   BOOST_TEST((concatenate(mixed).dtype() == Dtype::float64));
   BOOST_CHECK_THROW(concatenate(parts, 0), ValueError);
   BOOST_CHECK_THROW(concatenate(parts, 2), IndexError);
@@ -137,11 +137,11 @@ BOOST_AUTO_TEST_CASE(takes) {
   check_values<float>(take(a, array<int>({2, 0, -1}, {3}), 0), {8, 9, 10, 11, 0, 1, 2, 3, 8, 9, 10, 11});
   check_values<float>(take(a, array<std::int64_t>({1, 1}, {2}), 1), {1, 1, 5, 5, 9, 9});
   BOOST_TEST(take(a, array<int>({0, 1, 2, 0}, {2, 2}), 1).shape() == Shape({3, 2, 2}));
-  BOOST_TEST(take(a, full({}, 1, Dtype::int32), 0).shape() == Shape({4}));
+  BOOST_TEST(take(a, arrays::full({}, 1, Dtype::int32), 0).shape() == Shape({4}));
   check_values<float>(take(transpose(a), array<int>({1}, {1}), 0), {1, 5, 9});
-  BOOST_TEST(take(a, empty({0}, Dtype::int32), 0).shape() == Shape({0, 4}));
-  BOOST_CHECK_THROW(take(a, ones({1}), 0), IndexError);
-  BOOST_CHECK_THROW(take(empty({0, 2}), array<int>({0}, {1}), 0), IndexError);
+  BOOST_TEST(take(a, arrays::empty({0}, Dtype::int32), 0).shape() == Shape({0, 4}));
+  BOOST_CHECK_THROW(take(a, arrays::ones({1}), 0), IndexError);
+  BOOST_CHECK_THROW(take(arrays::empty({0, 2}), array<int>({0}, {1}), 0), IndexError);
   const Array outside = array<int>({1, 4, -7}, {3});
   if (test::default_device().kind == Device::Kind::cpu)
     BOOST_CHECK_EXCEPTION(take(a, outside, 1), IndexError, [](const catena::Error& e) {

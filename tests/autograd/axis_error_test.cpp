@@ -65,7 +65,7 @@ void check_axis(const Case& c, const Variable& x, int axis) {
 BOOST_AUTO_TEST_SUITE(axis_error)
 
 BOOST_AUTO_TEST_CASE(type_checks_throw_both_kinds_of_errors) {
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   for (const Case& c : kCases) {
     BOOST_TEST_CONTEXT(c.name) {
       for (const int axis : {c.ndim, -c.ndim - 1}) {
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(type_checks_throw_both_kinds_of_errors) {
 }
 
 BOOST_AUTO_TEST_CASE(without_type_checks_the_axis_is_checked_by_the_arrays) {
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   const auto scope = using_config({.type_check = false});
   for (const Case& c : kCases) {
     BOOST_TEST_CONTEXT(c.name) { check_axis(c, x, c.ndim); }
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(without_type_checks_the_axis_is_checked_by_the_arrays) {
 }
 
 BOOST_AUTO_TEST_CASE(the_message_has_the_lines_of_both) {
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   BOOST_CHECK_EXCEPTION(sum(x, 2), catena::InvalidAxis, [](const catena::InvalidAxis& e) {
     return e.what() == std::string(
                            "Invalid operation is performed in: Sum (Forward)\n\nExpect: axis < in_types[0].ndim\n"

@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(norms) {
   BOOST_TEST(std::fabs(both[1].item() - expected) < 1e-14);
   BOOST_CHECK(cube.norm(1, {0, 2}, true).shape() == (Shape{1, 3, 1}));
   BOOST_TEST(Variable(array<double>({-2}, {})).norm(1).item() == 2);
-  BOOST_CHECK(Variable(zeros({0, 3}, Dtype::float64)).norm(1, {.dim = 0}).shape() == (Shape{3}));
+  BOOST_CHECK(Variable(arrays::zeros({0, 3}, Dtype::float64)).norm(1, {.dim = 0}).shape() == (Shape{3}));
   test::check_derivatives("norm",
                           [](const Variables& v) {
                             return Variables{v[0].norm(3, {.dim = {0, 1}})};

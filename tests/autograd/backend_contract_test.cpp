@@ -22,7 +22,7 @@ template <class T> void check_values(const Array& a, const std::vector<T>& expec
   BOOST_TEST(got == expected, boost::test_tools::per_element());
 }
 Array floats(const std::vector<float>& v, const Shape& shape) { return array(v, shape); }
-Array numbers(const Shape& shape) { return reshape(arange(catena::size_of(shape), Dtype::float32), shape); }
+Array numbers(const Shape& shape) { return reshape(arrays::arange(catena::size_of(shape), Dtype::float32), shape); }
 
 int loop_of(const KernelDef& def, Dtype t) { return catena::choose_loop_by_output(def, t); }
 
@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_SUITE(backend_contract)
 
 BOOST_AUTO_TEST_CASE(the_default_backend_is_known_by_its_arrays) {
   Backend& backend = default_backend();
-  const Array a = ones({2});
+  const Array a = arrays::ones({2});
   BOOST_TEST(&a.backend() == &backend);
   BOOST_TEST((a.device() == backend.default_device()));
   BOOST_CHECK_THROW(Array().backend(), ValueError);
@@ -49,11 +49,11 @@ BOOST_AUTO_TEST_CASE(without_a_default_backend_creation_says_what_to_include) {
   Backend& backend = default_backend();
   static Backend* saved = &backend;
   set_default_backend(nullptr);
-  BOOST_CHECK_EXCEPTION(empty({1}), RuntimeError, [](const RuntimeError& e) {
+  BOOST_CHECK_EXCEPTION(arrays::empty({1}), RuntimeError, [](const RuntimeError& e) {
     return std::string(e.what()).find("include catena.h") != std::string::npos;
   });
   set_default_backend([]() -> Backend& { return *saved; });
-  BOOST_TEST(empty({1}).size() == 1);
+  BOOST_TEST(arrays::empty({1}).size() == 1);
 }
 
 BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(fused_steps_round_at_every_store) {
   Generator g{9, 0};
   const Array x = random_uniform({3, 700}, -4, 4, Dtype::float16, g),
               y = random_uniform({700}, -4, 4, Dtype::float16, g);
-  Array out = empty({3, 700}, Dtype::float16);
+  Array out = arrays::empty({3, 700}, Dtype::float16);
   const Input in[] = {*x.get(), *y.get()};
   test::calls::elementwise(program, in, {&out, 1});
   check_values<double>(out, to_vector<double>(x * y + x));
@@ -81,11 +81,11 @@ BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
   const KernelDef& add = catena::kernels::add;
   const Array ints = array<int>({1, 2, 3}, {3});
   const Array half = astype(floats({.5, 1.5, 2.5}, {3}), Dtype::float16);
-  Array out = zeros({2, 3}, Dtype::float64);
+  Array out = arrays::zeros({2, 3}, Dtype::float64);
   const Input in[] = {*ints.get(), *half.get()};
   test::calls::elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), in, {&out, 1});
   check_values<double>(out, {1.5, 3.5, 5.5, 1.5, 3.5, 5.5});
-  Array small = zeros({1, 3});
+  Array small = arrays::zeros({1, 3});
   const Input wide[] = {*out.get(), *half.get()};
   BOOST_CHECK_THROW(test::calls::elementwise(EagerProgram(add, loop_of(add, Dtype::float32)), wide, {&small, 1}),
                     ValueError);
@@ -93,14 +93,14 @@ BOOST_AUTO_TEST_CASE(operands_are_converted_to_their_slots) {
 
 BOOST_AUTO_TEST_CASE(indexed_rows_know_their_position) {
   const Array x = numbers({1, 1, 3, 3});
-  Array col = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
+  Array col = arrays::empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
   const Operand in[] = {x, 1, 1, 0, 0, 1, 1};
   apply_indexed(catena::kernels::im2col_2d, in, {&col, 1});
   check_values<float>(col, {0, 1, 3, 4, 1, 2, 4, 5, 3, 4, 6, 7, 4, 5, 7, 8});
   // raw operands: any strides; converted when the loop has another dtype
   const Operand turned[] = {astype(transpose(x), Dtype::float64), 1, 1, 0, 0, 1, 1};
   BOOST_TEST(x.ndim() == 4);
-  Array col2 = empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
+  Array col2 = arrays::empty({1, 1, 2, 2, 2, 2}, Dtype::float32);
   const Operand swapped[] = {swapaxes(astype(x, Dtype::float64), 2, 3), 1, 1, 0, 0, 1, 1};
   apply_indexed(catena::kernels::im2col_2d, swapped, {&col2, 1});
   check_values<float>(slice(reshape(col2, {16}), 0, 0, 4), {0, 3, 1, 4});
@@ -116,8 +116,8 @@ BOOST_AUTO_TEST_CASE(indexed_rows_know_their_position) {
 
 BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
   const KernelDef& dropout = catena::kernels::dropout;
-  Array flat = empty({24}), shaped = empty({2, 3, 4});
-  const Array one = ones({24});
+  Array flat = arrays::empty({24}), shaped = arrays::empty({2, 3, 4});
+  const Array one = arrays::ones({24});
   const Operand a[] = {one, std::uint64_t(5), std::uint64_t(0), 0.5};
   const Operand b[] = {reshape(one, {2, 3, 4}), std::uint64_t(5), std::uint64_t(0), 0.5};
   apply_indexed(dropout, a, {&flat, 1});
@@ -128,8 +128,8 @@ BOOST_AUTO_TEST_CASE(indexed_rows_without_raw_operands_see_all_axes) {
 BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
   const KernelDef& sgd = catena::kernels::sgd_update;
   for (Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) {
-    const Array g[] = {astype(numbers({3}), t), astype(ones({2, 2}), t), empty({0}, t)};
-    const Array p[] = {zeros({3}, t), astype(numbers({2, 2}), t), empty({0}, t)};
+    const Array g[] = {astype(numbers({3}), t), astype(arrays::ones({2, 2}), t), arrays::empty({0}, t)};
+    const Array p[] = {arrays::zeros({3}, t), astype(numbers({2, 2}), t), arrays::empty({0}, t)};
     catena::ArrayHeader* const operands[] = {g[0].get(), p[0].get(), g[1].get(), p[1].get(), g[2].get(), p[2].get()};
     const catena::Hyper hyper[] = {{0.5}, {2.0}};
     const std::int32_t which[] = {0, 1, 0};
@@ -161,11 +161,12 @@ BOOST_AUTO_TEST_CASE(multi_tensor_updates_every_tensor) {
 
 BOOST_AUTO_TEST_CASE(multi_tensor_refuses_what_does_not_fit) {
   const KernelDef& sgd = catena::kernels::sgd_update;
-  const Array g = ones({2, 2}, Dtype::float32), small = ones({3}, Dtype::float32), wide = ones({2, 2}, Dtype::float64);
+  const Array g = arrays::ones({2, 2}, Dtype::float32), small = arrays::ones({3}, Dtype::float32),
+              wide = arrays::ones({2, 2}, Dtype::float64);
   const catena::Hyper hyper{0.5};
   catena::TensorTable table;
   for (catena::TensorTable* kept : {static_cast<catena::TensorTable*>(nullptr), &table}) {
-    const Array p = zeros({2, 2}, Dtype::float32), strided = transpose(p);
+    const Array p = arrays::zeros({2, 2}, Dtype::float32), strided = transpose(p);
     const auto update = [&](std::vector<catena::ArrayHeader*> operands, std::vector<std::int32_t> which = {}) {
       default_backend().execute(
           catena::call::MultiTensor{&sgd, loop_of(sgd, Dtype::float32), operands, {&hyper, 1}, which, nullptr, kept});
@@ -185,47 +186,47 @@ BOOST_AUTO_TEST_CASE(multi_tensor_refuses_what_does_not_fit) {
 }
 
 BOOST_AUTO_TEST_CASE(joins_pieces_along_an_axis) {
-  const Array a = numbers({2, 3}), columns = empty({2, 4}), rows = empty({2, 3});
-  const Array beside[] = {slice(a, 1, 0, 2), ones({2, 0}), slice(a, 1, 1, 3)};
+  const Array a = numbers({2, 3}), columns = arrays::empty({2, 4}), rows = arrays::empty({2, 3});
+  const Array beside[] = {slice(a, 1, 0, 2), arrays::ones({2, 0}), slice(a, 1, 1, 3)};
   test::calls::join(beside, 1, columns);
   check_values<float>(columns, {0, 1, 1, 2, 3, 4, 4, 5});
-  const Array below[] = {slice(a, 0, 1, 2), ones({0, 3}), slice(a, 0, 0, 1)};
+  const Array below[] = {slice(a, 0, 1, 2), arrays::ones({0, 3}), slice(a, 0, 0, 1)};
   test::calls::join(below, 0, rows);
   check_values<float>(rows, {3, 4, 5, 0, 1, 2});
-  BOOST_CHECK_THROW(test::calls::join(below, 0, empty({3, 3})), ValueError);
+  BOOST_CHECK_THROW(test::calls::join(below, 0, arrays::empty({3, 3})), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(gathers_along_several_axes) {
   const Array a = numbers({3, 4, 5});
   const Array indices[] = {array<int>({0, 2}, {2, 1, 1}), array<int>({1, -1, 2}, {3, 1})};
-  Array out = empty({2, 3, 5});
+  Array out = arrays::empty({2, 3, 5});
   // a[[[0], [2]], [1, -1, 2]]
   test::calls::gather(a, indices, {0, 1}, {2, 3, 5}, {-1, -1, 2}, out);
   check_values<float>(slice(out, 2, 0, 1), {5, 15, 10, 45, 55, 50});
   const Array misaligned[] = {array<int>({0, 2}, {2}), array<int>({1, 2}, {2})};
-  BOOST_CHECK_THROW(test::calls::gather(a, misaligned, {0, 1}, {2, 5}, {-1, 2}, empty({2, 5})), ValueError);
+  BOOST_CHECK_THROW(test::calls::gather(a, misaligned, {0, 1}, {2, 5}, {-1, 2}, arrays::empty({2, 5})), ValueError);
   // index arrays may have any axes of the loop: a[:, i, :] with the index axis last
   const Array last[] = {array<int>({3, 0}, {2})};
-  Array moved = empty({3, 5, 2});
+  Array moved = arrays::empty({3, 5, 2});
   test::calls::gather(a, last, {1}, {3, 5, 2}, {0, 2, -1}, moved);
   check_values<float>(slice(slice(moved, 0, 1, 2), 1, 0, 2), {35, 20, 36, 21});
 }
 
 BOOST_AUTO_TEST_CASE(scatters_set_and_add) {
-  Array a = zeros({4});
+  Array a = arrays::zeros({4});
   const Array i[] = {array<int>({1, 3, 1, -1}, {4})};
   test::calls::scatter(catena::ScatterMode::add, a, i, {0}, {4}, {-1}, *floats({1, 2, 4, 8}, {4}).get());
   check_values<float>(a, {0, 5, 0, 10});
   test::calls::scatter(catena::ScatterMode::set, a, i, {0}, {4}, {-1}, Scalar(7));
   check_values<float>(a, {0, 7, 0, 7});
   // values broadcast and are converted
-  Array m = zeros({3, 2}, Dtype::float64);
+  Array m = arrays::zeros({3, 2}, Dtype::float64);
   const Array rows[] = {array<std::int64_t>({2, 0}, {2, 1})};
   const Array values = array<int>({1, 2}, {2});
   test::calls::scatter(catena::ScatterMode::add, m, rows, {0}, {2, 2}, {-1, 1}, *values.get());
   check_values<double>(m, {1, 2, 0, 0, 1, 2});
   // through a view
-  Array big = zeros({6});
+  Array big = arrays::zeros({6});
   const Array in_view[] = {array<int>({1, 2, 1, -1}, {4})};
   test::calls::scatter(catena::ScatterMode::set, slice(big, 0, 0, 6, 2), in_view, {0}, {4}, {-1}, Scalar(1));
   check_values<float>(big, {0, 0, 1, 0, 1, 0});
@@ -244,7 +245,7 @@ BOOST_AUTO_TEST_CASE(products_of_views) {
   const Array left = slice(slice(a, 0, 0, 4, 2), 1, 5, -7, -2), right = slice(slice(b, 0, 0, 6, 2), 1, 1, 3);
   check_values<float>(matmul(left, right), to_vector<float>(matmul(copy(left), copy(right))));
   check_values<float>(matmul(transpose(b), transpose(a)), to_vector<float>(transpose(matmul(a, b))));
-  Array out = zeros({8, 4});
+  Array out = arrays::zeros({8, 4});
   test::calls::matmul(a, b, slice(out, 0, 0, 8, 2));
   check_values<float>(slice(out, 0, 0, 8, 2), to_vector<float>(matmul(a, b)));
   check_values<float>(slice(out, 0, 1, 8, 2), std::vector<float>(16));
@@ -259,11 +260,11 @@ BOOST_AUTO_TEST_CASE(products_of_views) {
 
 BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   const Array a = numbers({4, 6});
-  Array out = zeros({8});
+  Array out = arrays::zeros({8});
   const KernelDef& sum = catena::kernels::sum;
   test::calls::reduce(sum, loop_of(sum, Dtype::float32), transpose(a), {0}, slice(out, 0, 0, 8, 2));
   check_values<float>(out, {15, 0, 51, 0, 87, 0, 123, 0});
-  Array kept = empty({1, 6});
+  Array kept = arrays::empty({1, 6});
   test::calls::reduce(sum, loop_of(sum, Dtype::float32), a, {0}, kept);
   check_values<float>(kept, {36, 40, 44, 48, 52, 56});
   // reduced onto a part of itself
@@ -271,7 +272,7 @@ BOOST_AUTO_TEST_CASE(reductions_and_rows_of_views_and_onto_views) {
   test::calls::reduce(sum, loop_of(sum, Dtype::float32), self, {0}, reshape(slice(self, 0, 0, 1), {2}));
   check_values<float>(self, {6, 9, 2, 3, 4, 5});
   const KernelDef& softmax = catena::kernels::softmax;
-  Array x = zeros({2, 2, 3});
+  Array x = arrays::zeros({2, 2, 3});
   const Array view = transpose(x, Dims{2, 0, 1});
   const Input in(*view.get());
   test::calls::row_wise(softmax, loop_of(softmax, Dtype::float32), view.shape(), {1, 2}, {&in, 1},
@@ -302,7 +303,7 @@ BOOST_AUTO_TEST_CASE(reductions_of_what_a_program_gives) {
         rows[j] += value, columns[i] += value, all[0] += value;
       }
     for (const Array& layout : {a, transpose(copy(transpose(a)))}) {
-      const Array out = zeros({12}), kept = empty({5, 1}), one = empty({});
+      const Array out = arrays::zeros({12}), kept = arrays::empty({5, 1}), one = arrays::empty({});
       reduced(layout, b, {0}, slice(out, 0, 0, 12, 2));
       check_values<float>(slice(out, 0, 0, 12, 2), rows);
       check_values<float>(slice(out, 0, 1, 12, 2), std::vector<float>(6));
@@ -317,11 +318,11 @@ BOOST_AUTO_TEST_CASE(reductions_of_what_a_program_gives) {
     check_values<float>(slice(self, 0, 2, 3), rows);
     BOOST_TEST(self->storage->version.load() > version);
   }
-  const Array none = empty({0, 3}), zero = ones({3});
-  reduced(none, ones({3}), {0}, zero);
+  const Array none = arrays::empty({0, 3}), zero = arrays::ones({3});
+  reduced(none, arrays::ones({3}), {0}, zero);
   check_values<float>(zero, {0, 0, 0});
-  BOOST_CHECK_THROW(reduced(a, row, {0}, empty({5})), ValueError);
-  BOOST_CHECK_THROW(reduced(a, ones({4}), {0}, empty({6})), ValueError);
+  BOOST_CHECK_THROW(reduced(a, row, {0}, arrays::empty({5})), ValueError);
+  BOOST_CHECK_THROW(reduced(a, arrays::ones({4}), {0}, arrays::empty({6})), ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(views_count_references) {

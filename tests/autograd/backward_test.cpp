@@ -58,32 +58,32 @@ struct Wrong final : FunctionNode {
 BOOST_AUTO_TEST_SUITE(backward)
 
 BOOST_AUTO_TEST_CASE(on_a_root_nothing_happens) {
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   x.backward();
   BOOST_CHECK(!x.grad());
 }
 
 BOOST_AUTO_TEST_CASE(seeds) {
-  Variable x(ones({1, 1}));
+  Variable x(arrays::ones({1, 1}));
   Variable y = x * 3;
   y.backward();
   CHECK_VALUES(y.grad(), {1});
   CHECK_VALUES(x.grad(), {3});
-  Variable big(ones({2}));
+  Variable big(arrays::ones({2}));
   Variable z = big * 2;
   BOOST_CHECK_EXCEPTION(z.backward(), catena::RuntimeError, [](const auto& e) {
     return std::string(e.what()).find("set its grad first") != std::string::npos;
   });
   // With a gradient on another output of the same function it is taken as absent.
   Variables two = apply_node<Noted>({big}, "two", std::size_t(2));
-  two[1].set_grad(full({2}, 5));
+  two[1].set_grad(arrays::full({2}, 5));
   two[0].backward();
   CHECK_VALUES(big.grad(), {5, 5});
 }
 
 BOOST_AUTO_TEST_CASE(functions_run_once_from_the_highest_rank_down) {
   calls.clear();
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   const Variable a = noted(x, "a");
   const Variable b = noted(a, "b"), c = noted(a, "c"), d = noted(b, "d");
   Variable y = d + c;  // ranks: d 2, c 1, b 1
@@ -105,12 +105,12 @@ BOOST_AUTO_TEST_CASE(one_variable_in_several_slots) {
 }
 
 BOOST_AUTO_TEST_CASE(leaves_accumulate_over_runs) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable y = sum(x * 2);
   y.backward();
   y.backward();
   CHECK_VALUES(x.grad(), {4, 4});
-  Variable h(ones({2}), {.grad = full({2}, 10)});
+  Variable h(arrays::ones({2}), {.grad = arrays::full({2}, 10)});
   const Array own = h.grad();
   sum(h * 2).backward();
   CHECK_VALUES(h.grad(), {12, 12});
@@ -118,9 +118,9 @@ BOOST_AUTO_TEST_CASE(leaves_accumulate_over_runs) {
 }
 
 BOOST_AUTO_TEST_CASE(intermediates_start_afresh) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable h = x * 2;
-  h.set_grad(full({2}, 100));  // stale
+  h.set_grad(arrays::full({2}, 100));  // stale
   Variable y = sum(h * 3);
   y.backward();
   CHECK_VALUES(x.grad(), {6, 6});
@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(intermediates_start_afresh) {
 }
 
 BOOST_AUTO_TEST_CASE(gradients_of_intermediates_are_kept_on_request) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable h = x * 2;
   Variable y = sum(h * 3);
   y.backward({.retain_grad = true});
@@ -143,9 +143,9 @@ BOOST_AUTO_TEST_CASE(gradients_of_intermediates_are_kept_on_request) {
 
 // The same array may be returned for two inputs, or be the caller's gradient: it is never written.
 BOOST_AUTO_TEST_CASE(arrays_of_functions_are_never_written) {
-  Variable a(ones({2})), b(ones({2}));
+  Variable a(arrays::ones({2})), b(arrays::ones({2}));
   Variable y = a + b;
-  const Array g = full({2}, 3);
+  const Array g = arrays::full({2}, 3);
   y.set_grad(g);
   y.backward();
   BOOST_CHECK(a.grad().get() == g.get());
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_functions_are_never_written) {
   y.backward();  // now our own: added to in place
   BOOST_CHECK(a.grad().get() == own.get());
   CHECK_VALUES(a.grad(), {9, 9});
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable z = x + x + x + x;
   z.set_grad(g);
   z.backward();
@@ -196,7 +196,7 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
     Variable x(array<float>(values, {3}));
     Variable middle = apply_node<Fresh>({x}, nullptr, &met, nullptr)[0], t = tanh(middle);
     Variable y = apply_node<Fresh>({t}, &made, nullptr, held)[0];
-    y.set_grad(full({3}, 2));
+    y.set_grad(arrays::full({3}, 2));
     y.backward(options);
     check(x.grad(), slope, 2);
     CHECK_VALUES(y.grad(), {2, 2, 2});
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
   // The gradient that the user gave, one that two functions get, and one that repeats its elements.
   Variable x(array<float>(values, {3})), z(array<float>(values, {3}));
   Variable direct = tanh(x);
-  const Array given = full({3}, 3);
+  const Array given = arrays::full({3}, 3);
   direct.set_grad(given);
   direct.backward();
   check(x.grad(), slope, 3);
@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_overwritten) {
 BOOST_AUTO_TEST_CASE(spare_gradients_are_added_to) {
   const auto run = [](Array* held) {
     const void *made = nullptr, *met = nullptr;
-    Variable x(ones({3}));
+    Variable x(arrays::ones({3}));
     const Variable middle = apply_node<Fresh>({x}, nullptr, &met, nullptr)[0];
     // Of two functions of one rank the one that was reached first goes first: the shorter branch.
     const Variable first = apply_node<Fresh>({middle}, &made, nullptr, held)[0],
@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(spare_gradients_are_added_to) {
 }
 
 BOOST_AUTO_TEST_CASE(a_leaf_never_keeps_a_broadcast_view) {
-  Variable x(ones({2, 3}));
+  Variable x(arrays::ones({2, 3}));
   sum(x).backward();
   BOOST_CHECK(x.grad().is_c_contiguous());
   sum(x).backward();
@@ -279,7 +279,7 @@ BOOST_AUTO_TEST_CASE(rules_run_for_variables_that_are_held) {
 
   // Two ways lead from h back to x, one of them through a variable that needs no gradient.
   calls.clear();
-  Variable x(ones({2})), constant(ones({2}), {.requires_grad = false});
+  Variable x(arrays::ones({2})), constant(arrays::ones({2}), {.requires_grad = false});
   Variable h = noted(x, "h");
   Variable y = sum(noted(h, "left") + noted(h * constant, "right") + noted(noted(constant, "c") * 1, "d"));
   y.backward();
@@ -288,33 +288,33 @@ BOOST_AUTO_TEST_CASE(rules_run_for_variables_that_are_held) {
 }
 
 BOOST_AUTO_TEST_CASE(absent_gradients_stop_there) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable h = x * 2;
   Variable y = apply_node<Wrong>({h}, [](const Variables&) { return Variables(1); })[0];
-  y.set_grad(ones({2}));
+  y.set_grad(arrays::ones({2}));
   y.backward();
   BOOST_CHECK(!x.grad());
 }
 
 BOOST_AUTO_TEST_CASE(wrong_gradients_are_named) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   const auto run = [&](std::function<Variables(const Variables&)> rule) {
     Variable y = apply_node<Wrong>({x}, rule)[0];
-    y.set_grad(ones({2}));
+    y.set_grad(arrays::ones({2}));
     y.backward();
   };
   const auto named = [](const catena::Error& e) {
     return std::string(e.what()).starts_with("Function `Wrong` (wrong) has a bug.\n");
   };
-  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(ones({3}))}; }), catena::ValueError,
-                        named);
-  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(ones({2}, Dtype::float64))}; }),
+  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(arrays::ones({3}))}; }),
+                        catena::ValueError, named);
+  BOOST_CHECK_EXCEPTION(run([](const Variables&) { return Variables{Variable(arrays::ones({2}, Dtype::float64))}; }),
                         catena::TypeError, named);
   BOOST_CHECK_THROW(run([](const Variables& g) { return Variables{g[0], g[0]}; }), catena::AssertionError);
 }
 
 BOOST_AUTO_TEST_CASE(an_exception_leaves_no_gradient_behind) {
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   Variable h = x * 2;
   Variable bad = apply_node<Wrong>({h}, [](const Variables&) -> Variables { throw catena::RuntimeError("stop"); })[0];
   Variable k = h * 3;
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(an_exception_leaves_no_gradient_behind) {
 }
 
 BOOST_AUTO_TEST_CASE(inputs_without_requires_grad) {
-  Variable x(ones({2})), w(ones({2}), {.requires_grad = false});
+  Variable x(arrays::ones({2})), w(arrays::ones({2}), {.requires_grad = false});
   sum(x * w).backward();
   BOOST_CHECK(x.grad());
   BOOST_CHECK(!w.grad());
@@ -334,7 +334,7 @@ BOOST_AUTO_TEST_CASE(inputs_without_requires_grad) {
 }
 
 BOOST_AUTO_TEST_CASE(volatile_variables_have_no_graph) {
-  Variable x(ones({}), {.volatile_ = ON});
+  Variable x(arrays::ones({}), {.volatile_ = ON});
   Variable y = x * x;
   y.backward();
   BOOST_CHECK(!x.grad());
@@ -360,7 +360,7 @@ BOOST_AUTO_TEST_CASE(gradients_can_be_differentiated) {
 BOOST_AUTO_TEST_CASE(a_gradient_with_a_graph_does_not_keep_itself_alive) {
   Array data;
   {
-    Variable x(ones({1}));
+    Variable x(arrays::ones({1}));
     data = x.data();
     Variable y = x * x * x;
     y.backward({.enable_double_backprop = true});
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(grad_changes_no_gradient) {
   CHECK_VALUES(gg[1].data(), {4});
   const Variables weighted = grad({y}, {x}, {Variable(array<float>({3}, {1}))});
   CHECK_VALUES(weighted[0].data(), {60});
-  BOOST_CHECK(!grad({y}, {Variable(ones({1}))})[0]);
+  BOOST_CHECK(!grad({y}, {Variable(arrays::ones({1}))})[0]);
   BOOST_CHECK_THROW(grad({y}, {x}, {Variable(), Variable()}), catena::ValueError);
 }
 
@@ -485,7 +485,7 @@ BOOST_AUTO_TEST_CASE(calling_a_function_again_takes_the_earlier_call_out_of_the_
 
 BOOST_AUTO_TEST_CASE(a_node_is_applied_once) {
   const auto node = make_node<Noted>("once");
-  const Variable x(ones({}));
+  const Variable x(arrays::ones({}));
   node->FunctionNode::apply({x});
   BOOST_CHECK_THROW(node->FunctionNode::apply({x}), catena::RuntimeError);
 }

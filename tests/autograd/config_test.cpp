@@ -23,7 +23,7 @@ template <class E, class F> std::string words_of(F&& f) {
   return "nothing was thrown";
 }
 
-bool builds_graph() { return identity(Variable(ones({2}), {.volatile_ = AUTO})).creator() != nullptr; }
+bool builds_graph() { return identity(Variable(arrays::ones({2}), {.volatile_ = AUTO})).creator() != nullptr; }
 
 }  // namespace
 

@@ -126,8 +126,8 @@ BOOST_AUTO_TEST_CASE(as_long_as_a_condition_holds) {
 
 // Within captured work the values are selected on the device.
 BOOST_AUTO_TEST_CASE(in_captured_work) {
-  Variable x = doubles({3}, {1}), flag = doubles({1}, {1}), y(zeros({1}, Dtype::float64)),
-           g(zeros({1}, Dtype::float64));
+  Variable x = doubles({3}, {1}), flag = doubles({1}, {1}), y(arrays::zeros({1}, Dtype::float64)),
+           g(arrays::zeros({1}, Dtype::float64));
   const auto less_than_100 = [](const Variables& v) {
     return Predicate(apply(catena::kernels::less, {v[0].data(), 100.0}));
   };
@@ -149,9 +149,9 @@ BOOST_AUTO_TEST_CASE(in_captured_work) {
     BOOST_TEST(values(g)[0] == gradient);
   };
   check(37 * 37 + 1, 2 * 37 * 2 * 6 * 2);  // 6, 37, 1370
-  assign(flag.data(), zeros({1}, Dtype::float64));
+  assign(flag.data(), arrays::zeros({1}, Dtype::float64));
   check(101, -1 * (2 * -3) * (2 * 10));  // -3, 10, 101
-  assign(x.data(), full({1}, -200.0, Dtype::float64));
+  assign(x.data(), arrays::full({1}, -200.0, Dtype::float64));
   check(200, -1);
   if (x.device().kind == Device::Kind::cpu) return;
   BOOST_CHECK_THROW(CapturedWork([&] { while_loop(less_than_100, grow, {x}); }), catena::RuntimeError);

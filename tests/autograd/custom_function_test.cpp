@@ -194,11 +194,11 @@ BOOST_AUTO_TEST_CASE(arrays_labels_and_missing_gradients) {
   check(x.grad(), {3, 0});
   // The zeros for a missing gradient are constants.
   check(grad({Twice::apply(x)[1] * x}, {x},
-             {.grad_outputs = Variable(ones({2}, Dtype::float64)), .create_graph = true})[0]
+             {.grad_outputs = Variable(arrays::ones({2}, Dtype::float64)), .create_graph = true})[0]
             .data(),
         {6, 12});
   BOOST_TEST(Twice::needed == (std::vector<bool>{false, true}), boost::test_tools::per_element());
-  const Variable empty(zeros({0}, Dtype::float64));
+  const Variable arrays::empty(arrays::zeros({0}, Dtype::float64));
   Variable z = Cube::apply(empty);
   BOOST_TEST(z.size() == 0);
   sum(z).backward();

@@ -44,12 +44,12 @@ BOOST_AUTO_TEST_CASE(the_mode_is_a_scope) {
 
 BOOST_AUTO_TEST_CASE(nan_in_forward_names_the_function) {
   const DebugMode on(true);
-  const Variable x(full({2}, -1));
+  const Variable x(arrays::full({2}, -1));
   BOOST_CHECK_EXCEPTION(log(x), catena::RuntimeError, [](const catena::RuntimeError& e) {
     return mentions(e, "NaN is detected on forward computation of log") &&
            mentions(e, "Stacktrace of the function is below:");
   });
-  BOOST_CHECK_EXCEPTION(reshape(Variable(full({2}, NAN)), {1, 2}), catena::RuntimeError,
+  BOOST_CHECK_EXCEPTION(reshape(Variable(arrays::full({2}, NAN)), {1, 2}), catena::RuntimeError,
                         [](const auto& e) { return mentions(e, "Reshape"); });
   const DebugMode off(false);
   BOOST_CHECK_NO_THROW(log(x));
@@ -57,27 +57,27 @@ BOOST_AUTO_TEST_CASE(nan_in_forward_names_the_function) {
 
 BOOST_AUTO_TEST_CASE(integers_are_not_searched) {
   const DebugMode on(true);
-  BOOST_CHECK_NO_THROW(Variable(ones({2}, Dtype::int32)) + 1);
+  BOOST_CHECK_NO_THROW(Variable(arrays::ones({2}, Dtype::int32)) + 1);
 }
 
 BOOST_AUTO_TEST_CASE(nan_in_backward_names_the_function) {
   const DebugMode on(true);
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   Variable y = make_function<BadGradient>()({x})[0];
   BOOST_CHECK(!y.creator()->stack().empty());
   BOOST_CHECK_EXCEPTION(y.backward(), catena::RuntimeError, [](const auto& e) {
     return mentions(e, "NaN is detected on backward computation of BadGradient");
   });
   // A rule made of library operations is searched as a whole.
-  Variable zero(zeros({}));
+  Variable zero(arrays::zeros({}));
   Variable root = sqrt(zero);
-  root.set_grad(zeros({}));
+  root.set_grad(arrays::zeros({}));
   BOOST_CHECK_EXCEPTION(root.backward(), catena::RuntimeError,
                         [](const auto& e) { return mentions(e, "NaN is detected on backward computation of sqrt"); });
 }
 
 BOOST_AUTO_TEST_CASE(stacks_are_recorded_in_debug_mode_only) {
-  const Variable x(ones({2}));
+  const Variable x(arrays::ones({2}));
   BOOST_CHECK((x + 1).creator()->stack().empty());
   const DebugMode on(true);
   BOOST_CHECK(!(x + 1).creator()->stack().empty());

@@ -25,10 +25,10 @@ constexpr int kLayers = 12, kRounds = 60;
 struct Ladder {
   Variables weights, middle;
   Variable x, loss;
-  Ladder() : x(full({4}, 0.5)) {
+  Ladder() : x(arrays::full({4}, 0.5)) {
     Variable h = x;
     for (int i = 0; i < kLayers; ++i) {
-      weights.push_back(Variable(full({4}, 1 + 0.01 * i)));
+      weights.push_back(Variable(arrays::full({4}, 1 + 0.01 * i)));
       h = tanh(h * weights[std::size_t(i)]) + h * 0.5;
       middle.push_back(h);
     }
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(of_arrays_that_backward_may_overwrite) {
   };
   for (int round = 0; round < kRounds; ++round) {
     std::atomic<Array*> slot{nullptr};
-    Variable x(full({1000}, 0.5));
+    Variable x(arrays::full({1000}, 0.5));
     Variable y = sum(apply_node<Shared>({tanh(x)}, &slot)[0] * 2);
     float read = 0;
     at_once(
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(of_arrays_that_backward_may_overwrite) {
 // itself alive.
 BOOST_AUTO_TEST_CASE(of_a_leaf_during_the_rule_of_its_function) {
   {
-    Variable x(full({4}, 0.5)), w(full({4}, 3));
+    Variable x(arrays::full({4}, 0.5)), w(arrays::full({4}, 3));
     Variable loss =
         sum(square(apply_node<InterruptedProduct>({x, w}, [&] { std::jthread([&] { w = {}; }).join(); })[0]));
     loss.backward(kTwice);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(of_variables_that_a_rule_unchains) {
     for (const bool all : {false, true}) {
       Array data;
       {
-        const Variable x(full({4}, 0.5)), two(full({4}, 2));
+        const Variable x(arrays::full({4}, 0.5)), two(arrays::full({4}, 2));
         Variable h = apply_node<InterruptedProduct>({x, two}, [] {})[0], loss;
         data = h.data();
         const Variable other = apply_node<InterruptedProduct>({h, two}, [&] {
@@ -213,10 +213,10 @@ BOOST_AUTO_TEST_CASE(of_variables_that_a_rule_unchains) {
 // As before, but only the graph refers to h.
 BOOST_AUTO_TEST_CASE(of_variables_that_are_unchained_without_handles) {
   {
-    Variable x(full({4}, 0.5)), h = tanh(x);
+    Variable x(arrays::full({4}, 0.5)), h = tanh(x);
     FunctionNode* const creator = h.creator();
-    Variable loss = sum(
-        square(h * 2 + apply_node<InterruptedProduct>({h, Variable(full({4}, 2))}, [=] { creator->unchain(); })[0]));
+    Variable loss = sum(square(
+        h * 2 + apply_node<InterruptedProduct>({h, Variable(arrays::full({4}, 2))}, [=] { creator->unchain(); })[0]));
     h = {};
     loss.backward(kTwice);
     BOOST_CHECK(!x.grad());
@@ -227,8 +227,8 @@ BOOST_AUTO_TEST_CASE(of_variables_that_are_unchained_without_handles) {
 // grad() visits a variable of which the outer run has a handle, before the last other handle is destroyed.
 BOOST_AUTO_TEST_CASE(after_grad_within_a_rule) {
   const auto gradient = [](bool interrupted) {
-    Variable x(full({4}, 0.5)), h = tanh(x), aside = square(h);
-    Variable loss = sum(square(h * 2 + apply_node<InterruptedProduct>({h, Variable(full({4}, 2))}, [&] {
+    Variable x(arrays::full({4}, 0.5)), h = tanh(x), aside = square(h);
+    Variable loss = sum(square(h * 2 + apply_node<InterruptedProduct>({h, Variable(arrays::full({4}, 2))}, [&] {
                                  if (!interrupted) return;
                                  grad({aside}, {x});
                                  h = {};
@@ -246,11 +246,12 @@ BOOST_AUTO_TEST_CASE(of_the_output_of_a_function_that_a_rule_calls_again) {
   };
   Array data;
   {
-    Variable x(full({4}, 0.5));
+    Variable x(arrays::full({4}, 0.5));
     const auto f = make_function<Copy>();
     Variable h = f(x);
     data = h.data();
-    Variable loss = sum(square(h * 2 + apply_node<InterruptedProduct>({h, Variable(full({4}, 2))}, [&] { f(x); })[0]));
+    Variable loss =
+        sum(square(h * 2 + apply_node<InterruptedProduct>({h, Variable(arrays::full({4}, 2))}, [&] { f(x); })[0]));
     h = {};
     BOOST_CHECK_THROW(loss.backward(kTwice), catena::RuntimeError);
   }

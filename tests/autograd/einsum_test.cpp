@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(forms_of_the_call) {
 }
 
 BOOST_AUTO_TEST_CASE(refused_operands) {
-  const Variable a(ones({2, 3})), b(ones({4, 5}));
+  const Variable a(arrays::ones({2, 3})), b(arrays::ones({4, 5}));
   BOOST_CHECK_EXCEPTION(einsum("ij,jk", a, b), catena::ValueError,
                         says("einsum: axis \"j\" has length 4 in operand 1"));
   BOOST_CHECK_EXCEPTION(einsum("ij", a, b), catena::ValueError, says("is for 1 operands, there are 2"));
@@ -127,8 +127,8 @@ BOOST_AUTO_TEST_CASE(refused_operands) {
   BOOST_CHECK_EXCEPTION(einsum("i1", a), catena::ValueError, says("has the character \"1\""));
   BOOST_CHECK_EXCEPTION(einsum("ij->ik", a), catena::ValueError, says("axis \"k\" of the result is in none"));
   BOOST_CHECK_EXCEPTION(einsum("", Variables{}), catena::ValueError, says("there are no operands"));
-  BOOST_CHECK_THROW(einsum("ij,ij", a, Variable(ones({2, 3}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(einsum("ij", Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(einsum("ij,ij", a, Variable(arrays::ones({2, 3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(einsum("ij", Variable(arrays::ones({2, 3}, Dtype::int32))), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(tensordot(a, b, 1), catena::ValueError,
                         says("axis 1 of shape (2, 3) and axis 0 of shape (4, 5) have different lengths"));
   BOOST_CHECK_THROW(tensordot(a, b, 3), catena::ValueError);

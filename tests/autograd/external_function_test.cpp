@@ -28,7 +28,7 @@ bool are_on_the_host(const Arrays& arrays) {
 // x0 x1 and x0 + x1, as a program would compute them that knows nothing of devices.
 Arrays forward(const Arrays& x) {
   BOOST_TEST(are_on_the_host(x));
-  return {x[0] * x[1], x[0] + x[1] + zeros(x[0].shape(), x[0].dtype())};
+  return {x[0] * x[1], x[0] + x[1] + arrays::zeros(x[0].shape(), x[0].dtype())};
 }
 Arrays gradients(const Arrays& x, const Arrays& gy) {
   BOOST_TEST(are_on_the_host(x));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(single_arrays_views_and_empty_ones) {
   sum(y).backward();
   check_values(x.grad(), {3, 27, 12, 48});
   for (const Shape& shape : {Shape{}, Shape{1}, Shape{0, 3}}) {
-    Variable v(ones(shape));
+    Variable v(arrays::ones(shape));
     sum(external_function(cube, derivative, v)).backward();
     BOOST_CHECK(v.grad().shape() == shape);
     check_values(v.grad(), std::vector<double>(std::size_t(v.size()), 3));
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(dtypes_of_gradients) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   const auto twice = [](const Arrays& v) { return v[0] * 2; };
   const auto message_of = [&](const auto& f, const auto& b) {
     try {
@@ -119,11 +119,11 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(message_of([](const Arrays&) { return Arrays(1); }, none) ==
              "ExternalFunction: forward returned a null array");
   BOOST_TEST(message_of([](const Arrays&) { return Arrays(); }, none) == "ExternalFunction: forward returned no array");
-  const auto wrong_shape = [](const Arrays&, const Arrays&) { return ones({3}); };
+  const auto wrong_shape = [](const Arrays&, const Arrays&) { return arrays::ones({3}); };
   BOOST_TEST(message_of(twice, wrong_shape).find("Shape of data and grad mismatch\n(2,) != (3,)") != std::string::npos);
   const auto same = [](const Arrays&, const Arrays& gy) { return gy[0] * 2; };
   const Variable y = external_function(twice, same, x);
-  Variable g = grad({y}, {x}, {ones({2})}, true)[0];
+  Variable g = grad({y}, {x}, {arrays::ones({2})}, true)[0];
   BOOST_CHECK_THROW(sum(g).backward(), catena::NotImplementedError);
 }
 

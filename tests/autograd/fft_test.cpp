@@ -75,18 +75,18 @@ BOOST_AUTO_TEST_CASE(implementations_agree) {
 }
 
 BOOST_AUTO_TEST_CASE(refused_operands) {
-  const Variable x(ones({4}));
+  const Variable x(arrays::ones({4}));
   BOOST_CHECK_THROW(fft({Variable()}), catena::TypeError);
-  BOOST_CHECK_THROW(fft({x, Variable(ones({3}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(fft({Variable(ones({4}, Dtype::int32))}), catena::InvalidType);
-  BOOST_CHECK_THROW(fft({Variable(ones({}))}), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(fft({Variable(ones({2, 0}))}), catena::ValueError,
+  BOOST_CHECK_THROW(fft({x, Variable(arrays::ones({3}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(fft({Variable(arrays::ones({4}, Dtype::int32))}), catena::InvalidType);
+  BOOST_CHECK_THROW(fft({Variable(arrays::ones({}))}), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(fft({Variable(arrays::ones({2, 0}))}), catena::ValueError,
                         says("FFT: the last axis of the shape (2, 0)"));
   BOOST_CHECK_EXCEPTION(irfft({x}, 9), catena::ValueError, says("IRFFT: 4 numbers given; 9 real ones are made of 5"));
-  BOOST_CHECK_THROW(irfft({x, Variable(ones({5}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(irfft({Variable(ones({}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(irfft({x, Variable(arrays::ones({5}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(irfft({Variable(arrays::ones({}))}), catena::InvalidType);
   BOOST_CHECK_THROW(cdist(x, x), catena::InvalidType);
-  Variable point(ones({1, 2}));
+  Variable point(arrays::ones({1, 2}));
   cdist(point, point).backward();
   BOOST_TEST(to_vector<float>(point.grad()) == (std::vector<float>{0, 0}), boost::test_tools::per_element());
 }

@@ -17,7 +17,7 @@ namespace {
 using Strings = std::vector<std::string>;
 
 Variable weight(const char* name, double value) {
-  Variable v(full({2}, value, Dtype::float64), {.name = name});
+  Variable v(arrays::full({2}, value, Dtype::float64), {.name = name});
   internal::Access::node(v)->has_optimizer = true;
   return v;
 }
@@ -51,7 +51,7 @@ struct OwnPass final : FunctionNode {
 BOOST_AUTO_TEST_SUITE(final_gradients)
 
 BOOST_AUTO_TEST_CASE(in_the_order_of_their_last_readers) {
-  const Variable a = weight("a", 1), b = weight("b", 2), c = weight("c", 3), x(full({2}, 4.0, Dtype::float64));
+  const Variable a = weight("a", 1), b = weight("b", 2), c = weight("c", 3), x(arrays::full({2}, 4.0, Dtype::float64));
   const Variable loss = sum(tanh(tanh(x * a) * b * 0.0) + c);
   BOOST_TEST(reported({loss}) == (Strings{"c 1", "b 0", "a 0"}), boost::test_tools::per_element());
 }
@@ -74,7 +74,7 @@ BOOST_AUTO_TEST_CASE(several_roots_and_gradients_from_before) {
 // Leaves that no optimizer updates, that are frozen, or that have hooks, whose gradients come at the end.
 BOOST_AUTO_TEST_CASE(leaves_that_are_not_reported) {
   const Variable a = weight("a", 1), frozen = weight("frozen", 2), hooked = weight("hooked", 3),
-                 other(full({2}, 4.0, Dtype::float64), {.name = "other"});
+                 other(arrays::full({2}, 4.0, Dtype::float64), {.name = "other"});
   frozen.requires_grad_(false);
   hooked.register_hook([](const Variable& g) { return g * 2.0; });
   const Variable loss = sum(a * frozen * hooked * other);

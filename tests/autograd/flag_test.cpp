@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(aggregation) {
 namespace {
 bool builds_graph(std::initializer_list<Flag> flags) {
   Variables x;
-  for (const Flag f : flags) x.push_back(Variable(ones({2}), {.volatile_ = f}));
+  for (const Flag f : flags) x.push_back(Variable(arrays::ones({2}), {.volatile_ = f}));
   return identity(x)[0].creator() != nullptr;
 }
 }  // namespace
@@ -82,26 +82,26 @@ BOOST_AUTO_TEST_CASE(graphs_follow_flags_and_modes) {
 }
 
 BOOST_AUTO_TEST_CASE(outputs_get_the_aggregate) {
-  const Variable on(ones({2}), {.volatile_ = ON}), automatic(ones({2}), {.volatile_ = AUTO});
+  const Variable on(arrays::ones({2}), {.volatile_ = ON}), automatic(arrays::ones({2}), {.volatile_ = AUTO});
   BOOST_CHECK((on + automatic).volatile_flag() == ON);
   BOOST_CHECK((automatic + automatic).volatile_flag() == AUTO);
-  BOOST_CHECK((Variable(ones({2}), {.volatile_ = OFF}) + automatic).volatile_flag() == OFF);
+  BOOST_CHECK((Variable(arrays::ones({2}), {.volatile_ = OFF}) + automatic).volatile_flag() == OFF);
   BOOST_CHECK((on * 2).volatile_flag() == ON);
 }
 
 BOOST_AUTO_TEST_CASE(results_without_a_graph_require_no_gradient) {
-  const Variable x(ones({2}));
+  const Variable x(arrays::ones({2}));
   BOOST_TEST((x * 2).requires_grad());
   Variable y;
   {
     const auto scope = no_backprop_mode();
     y = x * 2;
     BOOST_TEST(!y.requires_grad());
-    BOOST_TEST((Variable(ones({2}), {.volatile_ = OFF}) * 2).requires_grad());
+    BOOST_TEST((Variable(arrays::ones({2}), {.volatile_ = OFF}) * 2).requires_grad());
     BOOST_TEST(x.requires_grad());
   }
   Variable loss = x * y;
-  loss.set_grad(ones({2}));
+  loss.set_grad(arrays::ones({2}));
   loss.backward();
   BOOST_TEST(!y.grad());
   BOOST_TEST(bool(x.grad()));

@@ -25,12 +25,12 @@ struct Watcher : Function {
   Arrays forward(const Arrays& x) override {
     forward_device = current();
     catena::check<catena::RuntimeError>(!fails, "Watcher", "failed as it was told to");
-    return {x[0] + ones(x[0].shape(), x[0].dtype())};
+    return {x[0] + arrays::ones(x[0].shape(), x[0].dtype())};
   }
   Arrays backward(const Arrays& x, const Arrays& gy) override {
     backward_device = current();
     Arrays gx(x.size());
-    gx[0] = gy[0] + zeros(x[0].shape(), x[0].dtype());
+    gx[0] = gy[0] + arrays::zeros(x[0].shape(), x[0].dtype());
     return gx;
   }
   bool fails;
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(members_of_the_only_output) {
   BOOST_TEST(Variables(y).size() == 1u);
   BOOST_TEST(std::span<const Variable>(y).size() == 1u);
 
-  y.set_grad(full({2, 2}, 3));
+  y.set_grad(arrays::full({2, 2}, 3));
   BOOST_TEST(to_vector<float>(y.grad()) == to_vector<float>(same.grad()));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 3, 3, 3}), boost::test_tools::per_element());
@@ -172,14 +172,14 @@ BOOST_AUTO_TEST_CASE(several_outputs_have_no_members_of_one) {
   BOOST_TEST(ys.size() == 2);
   BOOST_TEST(ys.num_outputs() == 2u);
   BOOST_CHECK_THROW(ys[2], catena::IndexError);
-  ys[1].set_grad(ones({2}));
+  ys[1].set_grad(arrays::ones({2}));
   ys[1].backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 4}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(the_device_of_the_input_is_current, *test::gpu()) {
   const Device before = current();
-  Variable x(ones({3}, Dtype::float32, test::kCuda));
+  Variable x(arrays::ones({3}, Dtype::float32, test::kCuda));
   for (const Device caller : {test::kCpu, test::kCuda}) {
     default_backend().exchange_default_device(caller);
     Watcher::forward_device = Watcher::backward_device = Device();
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(the_device_of_the_input_is_current, *test::gpu()) {
   }
   // Host arrays leave the current device as it is.
   default_backend().exchange_default_device(test::kCuda);
-  BOOST_CHECK_THROW(make_function<Watcher>(true)(ones({3}, Dtype::float32, test::kCpu)), catena::RuntimeError);
+  BOOST_CHECK_THROW(make_function<Watcher>(true)(arrays::ones({3}, Dtype::float32, test::kCpu)), catena::RuntimeError);
   BOOST_CHECK(Watcher::forward_device == test::kCuda);
   default_backend().exchange_default_device(before);
 }
@@ -223,7 +223,8 @@ BOOST_AUTO_TEST_CASE(scopes_of_the_current_device) {
     BOOST_CHECK(current() == before);
   }
   // Of arrays, the first one counts that is not in host memory.
-  const Arrays arrays{Array(), ones({1}, Dtype::float32, test::kCpu), ones({1}, Dtype::float32, test::kCuda)};
+  const Arrays arrays{Array(), arrays::ones({1}, Dtype::float32, test::kCpu),
+                      arrays::ones({1}, Dtype::float32, test::kCuda)};
   for (const Device caller : {test::kCpu, test::kCuda}) {
     const DefaultDeviceScope scope(default_backend(), caller);
     {
@@ -277,7 +278,7 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_another_device_is_an_error) {
       "Function `Misplaced` (Misplaced) has a bug.\nDevice of data and grad "
       "mismatch\n",
       test::default_device(), " != ", *other);
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   BOOST_TEST(message_of(x, make_function<Misplaced>(*other)(x)).starts_with(expected));
   BOOST_CHECK(!x.grad());
   // Where the data are gone, the device that they were on counts.

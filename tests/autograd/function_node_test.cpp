@@ -77,7 +77,7 @@ BOOST_AUTO_TEST_CASE(only_wanted_gradients_are_asked_for) {
   BOOST_TEST(Pair::last_targets.size() == 1u);
   BOOST_TEST(Pair::last_targets[0] == 1);
   // An array wrapped for the call is a leaf that cannot be read later.
-  Variable y = apply_node<Pair>({a, ones({1})})[0];
+  Variable y = apply_node<Pair>({a, arrays::ones({1})})[0];
   y.backward();
   BOOST_TEST(Pair::last_targets.size() == 1u);
   BOOST_TEST(Pair::last_targets[0] == 0);
@@ -85,7 +85,7 @@ BOOST_AUTO_TEST_CASE(only_wanted_gradients_are_asked_for) {
 }
 
 BOOST_AUTO_TEST_CASE(failed_type_checks_name_the_function) {
-  const Variable a(ones({2})), b(ones({3}));
+  const Variable a(arrays::ones({2})), b(arrays::ones({3}));
   BOOST_CHECK_EXCEPTION(apply_node<Pair>({a, b}), catena::InvalidType, [](const catena::InvalidType& e) {
     return std::string(e.what()) ==
            "Invalid operation is performed in: Pair (Forward)\n\nExpect: in_types[0].shape == "
@@ -95,20 +95,20 @@ BOOST_AUTO_TEST_CASE(failed_type_checks_name_the_function) {
   {
     const auto off = type_check_mode(false);
     BOOST_CHECK_NO_THROW(apply_node<Forgetful>({a}));
-    BOOST_CHECK_NO_THROW(apply_node<Pair>({a, Variable(ones({1}))}));
+    BOOST_CHECK_NO_THROW(apply_node<Pair>({a, Variable(arrays::ones({1}))}));
   }
   BOOST_CHECK_THROW(apply_node<Pair>({a, Variable()}), catena::TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_not_retained_cannot_be_read) {
-  Variable y = apply_node<Forgetful>({Variable(ones({}))})[0];
-  Variable x(ones({}));
+  Variable y = apply_node<Forgetful>({Variable(arrays::ones({}))})[0];
+  Variable x(arrays::ones({}));
   Variable z = apply_node<Forgetful>({x})[0];
   BOOST_CHECK_THROW(z.backward(), catena::RuntimeError);
 }
 
 BOOST_AUTO_TEST_CASE(unchain_of_a_function) {
-  Variable a(ones({})), b(ones({}));
+  Variable a(arrays::ones({})), b(arrays::ones({}));
   Variables y = apply_node<Pair>({a, b});
   y[0].creator()->unchain();
   BOOST_CHECK(y[0].creator() == nullptr && y[1].creator() == nullptr);
@@ -118,8 +118,8 @@ BOOST_AUTO_TEST_CASE(unchain_of_a_function) {
 
 BOOST_AUTO_TEST_CASE(mixed_devices_are_named) {
   if (!test::has_cuda()) return;
-  const Array there = to_device(ones({2}), test::kCuda);
-  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(ones({2}), test::kCpu)), Variable(there)}),
+  const Array there = to_device(arrays::ones({2}), test::kCuda);
+  BOOST_CHECK_EXCEPTION(apply_node<Pair>({Variable(to_device(arrays::ones({2}), test::kCpu)), Variable(there)}),
                         catena::ValueError, [](const catena::ValueError& e) {
                           const std::string text = e.what();
                           return text.find("Pair") != std::string::npos && text.find("cpu:0") != std::string::npos &&
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(mixed_devices_are_named) {
 // Beyond what the array operations themselves allocate, graphs come from free lists.
 BOOST_AUTO_TEST_CASE(usual_paths_allocate_nothing) {
   if (!test::free_lists_in_use()) return;
-  Variable x(ones({100}));
+  Variable x(arrays::ones({100}));
   const auto array_work = [&] {
     const Array p = x.data() * x.data();
     const Array s = autograd::sum(p), one = ones_like(s), g = broadcast_to(one, p.shape());

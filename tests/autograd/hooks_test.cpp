@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_SUITE(hooks)
 BOOST_AUTO_TEST_CASE(a_scope_covers_forward_and_backward) {
   Log log;
   Recorder hook("r", log);
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   Variable y;
   {
     const HookScope scope(hook);
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(names_are_unique_and_order_is_kept) {
   Recorder a("a", log), b("b", log), again("a", log);
   const HookScope first(a), second(b);
   BOOST_CHECK_THROW(HookScope third(again), catena::KeyError);
-  const Variable y = Variable(ones({})) + 1;
+  const Variable y = Variable(arrays::ones({})) + 1;
   CHECK_LOG(log, {"a forward _ + 1", "b forward _ + 1", "a forwarded _ + 1", "b forwarded _ + 1"});
 }
 
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(hooks_belong_to_a_thread) {
 BOOST_AUTO_TEST_CASE(local_hooks_follow_and_replace) {
   Log log;
   Recorder global("g", log);
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   Variable y = -x;
   FunctionNode& f = *y.creator();
   f.add_hook(std::make_shared<Recorder>("l", log));
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(local_hooks_follow_and_replace) {
 
 BOOST_AUTO_TEST_CASE(timer) {
   TimerHook timer;
-  Variable x(ones({10}));
+  Variable x(arrays::ones({10}));
   const auto start = std::chrono::steady_clock::now();
   {
     const HookScope scope(timer);
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(timer) {
 // Sums by label, in the order of the first calls; the table is aligned to the right, as Chainer prints it.
 BOOST_AUTO_TEST_CASE(summary_of_a_timer) {
   TimerHook timer;
-  Variable x(ones({10}));
+  Variable x(arrays::ones({10}));
   {
     const HookScope scope(timer);
     sum(exp(exp(x))).backward();
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(summary_of_a_timer) {
 BOOST_AUTO_TEST_CASE(an_exception_ends_what_hooks_began) {
   Log log;
   Recorder a("a", log), b("b", log);
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   {
     const HookScope first(a), second(b);
     BOOST_CHECK_THROW(make_function<Broken>(true)(x), catena::RuntimeError);
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(an_exception_ends_what_hooks_began) {
 BOOST_AUTO_TEST_CASE(exceptions_of_hooks) {
   Log log;
   Recorder before("before", log), behind("behind", log);
-  const Variable x(ones({}));
+  const Variable x(arrays::ones({}));
   for (const std::string step : {"forward_preprocess", "forward_postprocess"}) {
     FailingHook failing(step);
     const HookScope first(before), second(failing), third(behind);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(exceptions_of_hooks) {
 // The time of a function is that since its own start: none that an exception left open is taken for it.
 BOOST_AUTO_TEST_CASE(timer_of_functions_that_fail) {
   TimerHook timer;
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   const HookScope scope(timer);
   BOOST_CHECK_THROW(make_function<Broken>(true)(x), catena::RuntimeError);
   BOOST_TEST(timer.call_history().empty());
@@ -286,7 +286,7 @@ BOOST_AUTO_TEST_CASE(ranges_need_a_library_that_has_them) {
   if (default_backend().name() == "ndarray") {
     CUDAProfileHook hook;
     const HookScope scope(hook);
-    Variable x(ones({}));
+    Variable x(arrays::ones({}));
     tanh(x).backward();
     BOOST_TEST(hook.name() == "CUDAProfileHook");
     return;
@@ -299,7 +299,7 @@ BOOST_AUTO_TEST_CASE(ranges_need_a_library_that_has_them) {
 BOOST_AUTO_TEST_CASE(printing) {
   std::ostringstream out;
   PrintHook hook("", "\n", &out);
-  Variable x(ones({}), {.name = "x"});
+  Variable x(arrays::ones({}), {.name = "x"});
   Variable y;
   {
     const HookScope scope(hook);
@@ -325,7 +325,7 @@ BOOST_AUTO_TEST_CASE(printing_flushes_when_asked) {
     std::ostream out(&buffer);
     PrintHook hook(", ", ";", &out, flush);
     const HookScope scope(hook);
-    (void)(Variable(ones({})) + 1);
+    (void)(Variable(arrays::ones({})) + 1);
     BOOST_TEST(buffer.str().starts_with("function\t_ + 1;input data;"), buffer.str());
     BOOST_TEST((buffer.flushes > 0) == flush);
   }

@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_CASE(what_a_rule_reads_must_not_change) {
   const auto write = [](const Variable& v) { return [v] { fill(v.data(), 7); }; };
   for (const bool second : {false, true}) {
     const BackwardOptions options{.enable_double_backprop = second};
-    Variable x(full({2, 2}, 2), {.name = "x"}), w(full({2, 2}, 3), {.name = "w"}), plain(full({2, 2}, 3));
+    Variable x(arrays::full({2, 2}, 2), {.name = "x"}), w(arrays::full({2, 2}, 3), {.name = "w"}),
+        plain(arrays::full({2, 2}, 3));
     BOOST_TEST(
         message_after(x * w, write(w), options) ==
         "_ * _: input 1 (w), of shape (2, 2), was changed in place between forward and backward, which needs its "
@@ -63,8 +64,9 @@ BOOST_AUTO_TEST_CASE(what_a_rule_reads_must_not_change) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_beside_the_inputs_must_not_change) {
-  Variable x(full({2, 2}, 2));
-  const Array c = full({2, 2}, 3), condition = astype(ones({2, 2}), Dtype::bool_), indices = array<int>({0, 1}, {2});
+  Variable x(arrays::full({2, 2}, 2));
+  const Array c = arrays::full({2, 2}, 3), condition = astype(arrays::ones({2, 2}), Dtype::bool_),
+              indices = array<int>({0, 1}, {2});
   BOOST_TEST(has(message_after(x * c, [&] { fill(c, 1); }), "_ * constant array: the constant array, of shape"));
   BOOST_TEST(has(message_after(operator_matmul(x, c), [&] { fill(c, 1); }), "_ @ constant array: input 1 (b)"));
   BOOST_TEST(has(message_after(where(condition, x, x), [&] { fill(condition, 0); }), "Where: input 0 (condition)"));
@@ -82,20 +84,22 @@ BOOST_AUTO_TEST_CASE(any_way_of_writing_counts) {
       [](const Array& a) { copy_across(a, ones_like(a)); },
   };
   for (std::size_t k = 0; k < writes.size(); ++k) {
-    Variable x(full({2, 2}, 2));
+    Variable x(arrays::full({2, 2}, 2));
     BOOST_TEST(!message_after(square(x), [&] { writes[k](x.data()); }).empty(), k);
     BOOST_TEST(!x.grad());
   }
 }
 
 BOOST_AUTO_TEST_CASE(what_no_rule_reads_may_change) {
-  Variable x(full({2, 2}, 2)), w(full({2, 2}, 3));
+  Variable x(arrays::full({2, 2}, 2)), w(arrays::full({2, 2}, 3));
   const auto write_x = [&] { fill(x.data(), 9); };
   BOOST_TEST(message_after(x + w, write_x) == "");
   BOOST_TEST(message_after(exp(x), write_x) == "");  // reads its output
   BOOST_TEST(message_after(sum(x), write_x) == "");
   BOOST_TEST(message_after(x / w, [&] { fill(x.data(), 5); }) == "");
-  BOOST_TEST(message_after(x * w, [&] { x.set_data(zeros({2, 2})); }) == "");  // another array, not other values
+  BOOST_TEST(message_after(x * w, [&] {
+               x.set_data(arrays::zeros({2, 2}));
+             }) == "");  // another array, not other values
   BOOST_TEST(message_after(x * w, [&] { to_vector<float>(x.data()), x.to_device(x.device()); }) == "");
   // After backward everything may be written; the next forward has the new values.
   Variable y = sum(x * w);
@@ -109,7 +113,7 @@ BOOST_AUTO_TEST_CASE(what_no_rule_reads_may_change) {
 
 // Writes of the library itself between forward and backward: gradients.
 BOOST_AUTO_TEST_CASE(gradients_are_added_up_in_place) {
-  Variable x(full({3}, 2)), w(full({3}, 3), {.grad = full({3}, 1)});
+  Variable x(arrays::full({3}, 2)), w(arrays::full({3}, 3), {.grad = arrays::full({3}, 1)});
   Variable first = sum(x * w), second = sum(w * x * w);
   first.backward();
   second.backward();
@@ -119,7 +123,7 @@ BOOST_AUTO_TEST_CASE(gradients_are_added_up_in_place) {
 
 BOOST_AUTO_TEST_CASE(debug_mode_adds_the_stack) {
   const DebugMode debug(true);
-  Variable x(full({2}, 2));
+  Variable x(arrays::full({2}, 2));
   BOOST_TEST(has(message_after(square(x), [&] { fill(x.data(), 1); }), "Stacktrace of the function is below:"));
 }
 

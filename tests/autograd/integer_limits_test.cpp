@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(nothing_stores_what_does_not_fit) {
   BOOST_CHECK_THROW(fill(a, 300), catena::OverflowError);
   BOOST_CHECK_THROW(assign(a, -1.0), catena::OverflowError);
   BOOST_CHECK_THROW(assign(a, NAN), catena::ValueError);
-  BOOST_CHECK_THROW(full({2}, 300, Dtype::int8), catena::OverflowError);
+  BOOST_CHECK_THROW(arrays::full({2}, 300, Dtype::int8), catena::OverflowError);
   BOOST_CHECK_THROW(full_like(a, 256), catena::OverflowError);
   BOOST_TEST((to_vector<int>(astype(a, Dtype::int32)) == std::vector<int>{1, 255}));
   fill(a, 255.5);
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(nothing_stores_what_does_not_fit) {
 }
 
 BOOST_AUTO_TEST_CASE(a_number_has_an_axis) {
-  const Array a = full({}, 5.0, Dtype::float64);
+  const Array a = arrays::full({}, 5.0, Dtype::float64);
   for (int axis : {0, -1}) {
     BOOST_TEST(item(sum(a, axis)).to<double>() == 5);
     BOOST_TEST(sum(a, axis, true).shape() == Shape());

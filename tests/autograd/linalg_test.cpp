@@ -100,12 +100,14 @@ BOOST_AUTO_TEST_CASE(matmul_of_stacks) {
   test::check_derivatives("matmul of ones", f, {spread({1, 1, 1}), spread({1, 1, 1})}, kProducts);
   BOOST_CHECK_EXCEPTION(matmul(Variable(a), Variable(a)), catena::InvalidType,
                         says("MatMul (Forward)\n\nExpect: a.shape[-1] == b.shape[-2]\nActual: 4 != 3"));
-  BOOST_CHECK_EXCEPTION(matmul(Variable(ones({2, 3, 4})), Variable(ones({3, 4, 2}))), catena::InvalidType,
-                        says("a.shape[:-2] and b.shape[:-2] broadcast together"));
-  BOOST_CHECK_THROW(matmul(Variable(ones({2, 3, 4})), Variable(ones({}))), catena::InvalidType);
-  BOOST_CHECK_THROW(matmul(Variable(ones({2, 3, 4})), Variable(ones({4, 2}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(matmul(Variable(ones({2, 2, 2}, Dtype::int32)), Variable(ones({2, 2}, Dtype::int32))),
+  BOOST_CHECK_EXCEPTION(matmul(Variable(arrays::ones({2, 3, 4})), Variable(arrays::ones({3, 4, 2}))),
+                        catena::InvalidType, says("a.shape[:-2] and b.shape[:-2] broadcast together"));
+  BOOST_CHECK_THROW(matmul(Variable(arrays::ones({2, 3, 4})), Variable(arrays::ones({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(matmul(Variable(arrays::ones({2, 3, 4})), Variable(arrays::ones({4, 2}, Dtype::float64))),
                     catena::InvalidType);
+  BOOST_CHECK_THROW(
+      matmul(Variable(arrays::ones({2, 2, 2}, Dtype::int32)), Variable(arrays::ones({2, 2}, Dtype::int32))),
+      catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(products_of_batches) {
@@ -135,13 +137,13 @@ BOOST_AUTO_TEST_CASE(products_of_batches) {
                                1e-12);
       test::check_derivatives("batch_matmul", f, {a, b}, kProducts);
     }
-  const Variable x(ones({2, 3, 4}));
-  BOOST_CHECK_EXCEPTION(batch_matmul(x, Variable(ones({3, 4, 2}))), catena::InvalidType,
+  const Variable x(arrays::ones({2, 3, 4}));
+  BOOST_CHECK_EXCEPTION(batch_matmul(x, Variable(arrays::ones({3, 4, 2}))), catena::InvalidType,
                         says("BatchMatMul (Forward)\n\nExpect: a.shape[0] == b.shape[0]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(batch_matmul(x, x), catena::InvalidType);
-  BOOST_CHECK_THROW(batch_matmul(x, Variable(ones({2}))), catena::InvalidType);
-  BOOST_CHECK_THROW(batch_matmul(x, Variable(ones({2, 4, 2}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(batch_matmul(x, Variable(ones({1, 2, 4, 2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_matmul(x, Variable(arrays::ones({2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_matmul(x, Variable(arrays::ones({2, 4, 2}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_matmul(x, Variable(arrays::ones({1, 2, 4, 2}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(inverses) {
@@ -169,12 +171,12 @@ BOOST_AUTO_TEST_CASE(inverses) {
   y.backward();
   testing::assert_allclose(a.grad(), array<double>({-0.297521, 0.049587, 0.099174, -0.016529}, {2, 2}), 1e-5, 0);
 
-  BOOST_CHECK_THROW(inv(Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(inv(Variable(ones({2, 3}))), catena::InvalidType,
+  BOOST_CHECK_THROW(inv(Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(inv(Variable(arrays::ones({2, 3}))), catena::InvalidType,
                         says("Inv (Forward)\n\nExpect: a.shape[-2] == a.shape[-1]\nActual: 2 != 3"));
-  BOOST_CHECK_THROW(batch_inv(Variable(ones({3, 3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(batch_inv(Variable(ones({2, 3, 2}))), catena::InvalidType);
-  BOOST_CHECK_THROW(inv(Variable(ones({2, 2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_inv(Variable(arrays::ones({3, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_inv(Variable(arrays::ones({2, 3, 2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(inv(Variable(arrays::ones({2, 2}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(singular_matrices) {
@@ -187,7 +189,7 @@ BOOST_AUTO_TEST_CASE(singular_matrices) {
   };
   if (on_cpu) {
     BOOST_CHECK_EXCEPTION(batch_inv(Variable(stack)), catena::ValueError, says("matrix (1,) of the stack"));
-    BOOST_CHECK_EXCEPTION(inv(Variable(ones({2, 2}))), catena::ValueError, says("is singular"));
+    BOOST_CHECK_EXCEPTION(inv(Variable(arrays::ones({2, 2}))), catena::ValueError, says("is singular"));
   } else {
     one_is_nan(batch_inv(Variable(stack)).data());
     const DebugMode debug(true);
@@ -197,7 +199,7 @@ BOOST_AUTO_TEST_CASE(singular_matrices) {
   one_is_nan(portable_linalg_extension().inv(stack, false));
   BOOST_CHECK_EXCEPTION(portable_linalg_extension().inv(stack), catena::LinAlgError,
                         says("inv: matrix (1,) of the stack of shape (2, 2) is singular"));
-  BOOST_CHECK_EXCEPTION(portable_linalg_extension().inv(zeros({2, 2})), catena::LinAlgError,
+  BOOST_CHECK_EXCEPTION(portable_linalg_extension().inv(arrays::zeros({2, 2})), catena::LinAlgError,
                         says("inv: the matrix of shape (2, 2) is singular"));
   // The determinant is 0, its gradient an error.
   Variable a(stack);
@@ -205,7 +207,7 @@ BOOST_AUTO_TEST_CASE(singular_matrices) {
   BOOST_TEST(to_vector<double>(y.data())[1] == 0);
   y.set_grad(ones_like(y.data()));
   BOOST_CHECK_EXCEPTION(y.backward(), catena::ValueError, says("Input has singular matrices."));
-  BOOST_TEST(double(det(Variable(zeros({3, 3})))) == 0);
+  BOOST_TEST(double(det(Variable(arrays::zeros({3, 3})))) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(determinants) {
@@ -236,19 +238,19 @@ BOOST_AUTO_TEST_CASE(determinants) {
   BOOST_TEST(std::fabs(double(y) - 5.5) < 1e-12);
   y.backward();
   testing::assert_allclose(a.grad(), array<double>({3, -0.5, -1, 2}, {2, 2}), 1e-12, 0);
-  BOOST_CHECK_THROW(det(Variable(ones({2}))), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(det(Variable(ones({2, 3}))), catena::InvalidType, says("Det (Forward)"));
-  BOOST_CHECK_THROW(batch_det(Variable(ones({2, 2}))), catena::InvalidType);
-  BOOST_CHECK_THROW(batch_det(Variable(ones({1, 2, 2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(det(Variable(arrays::ones({2}))), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(det(Variable(arrays::ones({2, 3}))), catena::InvalidType, says("Det (Forward)"));
+  BOOST_CHECK_THROW(batch_det(Variable(arrays::ones({2, 2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_det(Variable(arrays::ones({1, 2, 2}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(the_extension_checks_its_operands) {
-  for (LinalgExtension* e : {&linalg_extension(ones({1, 1})), &portable_linalg_extension()}) {
+  for (LinalgExtension* e : {&linalg_extension(arrays::ones({1, 1})), &portable_linalg_extension()}) {
     BOOST_CHECK_EXCEPTION(e->inv(Array()), catena::ValueError, says("inv: the array is null"));
-    BOOST_CHECK_EXCEPTION(e->inv(ones({2, 3})), catena::ValueError,
+    BOOST_CHECK_EXCEPTION(e->inv(arrays::ones({2, 3})), catena::ValueError,
                           says("inv: shape (2, 3): the last two lengths must be equal"));
-    BOOST_CHECK_THROW(e->det(ones({2})), catena::ValueError);
-    BOOST_CHECK_EXCEPTION(e->det(ones({2, 2}, Dtype::int32)), catena::TypeError,
+    BOOST_CHECK_THROW(e->det(arrays::ones({2})), catena::ValueError);
+    BOOST_CHECK_EXCEPTION(e->det(arrays::ones({2, 2}, Dtype::int32)), catena::TypeError,
                           says("det: the dtype int32 is not floating"));
     // More leading axes, and a matrix that lies transposed.
     const Array a = matrices({2, 3, 4, 4});

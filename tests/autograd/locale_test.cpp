@@ -37,7 +37,7 @@ BOOST_AUTO_TEST_CASE(texts_of_arrays_and_variables) {
 
 BOOST_AUTO_TEST_CASE(graphs) {
   const test::GermanLocale locale;
-  const Variable x(autograd::full({1234}, 1.0));
+  const Variable x(autograd::arrays::full({1234}, 1.0));
   const std::string dot = autograd::build_computational_graph({x * 0.5 + 1234567.25}).dump();
   BOOST_TEST(has(dot, "(1234), float"), dot);
   BOOST_TEST(!has(dot, "1.234"), dot);
@@ -46,14 +46,15 @@ BOOST_AUTO_TEST_CASE(graphs) {
 
 BOOST_AUTO_TEST_CASE(messages) {
   const test::GermanLocale locale;
-  const std::string message = test::message_of<catena::AssertionError>(
-      [] { autograd::testing::assert_allclose(autograd::full({2}, 1.5), autograd::full({2}, 2.5), 0.25, 0.125); });
+  const std::string message = test::message_of<catena::AssertionError>([] {
+    autograd::testing::assert_allclose(autograd::arrays::full({2}, 1.5), autograd::arrays::full({2}, 2.5), 0.25, 0.125);
+  });
   BOOST_TEST(has(message, "atol 0.25 + rtol 0.125"), message);
 }
 
 // A name may come from a file.
 BOOST_AUTO_TEST_CASE(names_with_control_characters_are_shown_escaped) {
-  Variable v(autograd::full({1}, 1.0));
+  Variable v(autograd::arrays::full({1}, 1.0));
   v.set_name("x\x1b[2J");
   std::ostringstream out;
   out << v;

@@ -80,7 +80,7 @@ Array with_columns_scaled(const Array& a, const Array& by) { return a * expand_d
 BOOST_AUTO_TEST_SUITE(matrix_functions)
 
 BOOST_AUTO_TEST_CASE(factors_of_both_implementations) {
-  for (LinalgExtension* e : {&linalg_extension(ones({1, 1})), &portable_linalg_extension()}) {
+  for (LinalgExtension* e : {&linalg_extension(arrays::ones({1, 1})), &portable_linalg_extension()}) {
     for (const Shape& shape : {Shape{4, 4}, Shape{2, 3, 3}, Shape{1, 1}, Shape{0, 3, 3}, Shape{2, 0, 0}})
       BOOST_TEST_CONTEXT(shape) {
         const std::int64_t n = shape.back();
@@ -104,7 +104,8 @@ BOOST_AUTO_TEST_CASE(factors_of_both_implementations) {
         const std::int64_t k = std::min(shape[shape.size() - 2], shape.back());
         // The second one has the rank 1.
         for (const Array& a :
-             {regular(shape, 2), product(spread(shape, 1, 2), ones({shape.back(), shape.back()}, Dtype::float64))}) {
+             {regular(shape, 2),
+              product(spread(shape, 1, 2), arrays::ones({shape.back(), shape.back()}, Dtype::float64))}) {
           const Arrays usv = e->svd(a), qr = e->qr(a);
           check_equal(product(with_columns_scaled(usv[0], usv[1]), usv[2]), a);
           check_equal(product(usv[0], usv[0], true), unit(a, k));
@@ -128,9 +129,9 @@ BOOST_AUTO_TEST_CASE(factors_of_both_implementations) {
     fill(slice(stack, 0, 1, 2), 1);
     BOOST_CHECK_EXCEPTION(e->lu(stack, "test"), catena::LinAlgError,
                           says("test: matrix (1,) of the stack of shape (2, 2) is singular: pivot 2"));
-    BOOST_CHECK_EXCEPTION(e->solve_triangular(zeros({2, 2}), ones({2, 1}), {}, false), catena::LinAlgError,
-                          says("is singular: an element of its diagonal is exactly 0"));
-    BOOST_CHECK_EXCEPTION(e->qr(ones({2})), catena::ValueError, says("qr: shape (2,): a matrix has two axes"));
+    BOOST_CHECK_EXCEPTION(e->solve_triangular(arrays::zeros({2, 2}), arrays::ones({2, 1}), {}, false),
+                          catena::LinAlgError, says("is singular: an element of its diagonal is exactly 0"));
+    BOOST_CHECK_EXCEPTION(e->qr(arrays::ones({2})), catena::ValueError, says("qr: shape (2,): a matrix has two axes"));
     for (const Dtype t : {Dtype::float32, Dtype::bfloat16}) {
       const Array a = astype(positive({2, 2}), t);
       BOOST_CHECK(e->cholesky(a).dtype() == t);
@@ -246,8 +247,8 @@ BOOST_AUTO_TEST_CASE(products_and_norms) {
   test::check_derivatives("outer", two(outer), {spread({2}), spread({0}, -1, 1, 1)}, o);
   test::check_derivatives("kron", two(kron), {spread({2}), spread({2, 3}, -1, 1, 1)}, o);
   test::check_derivatives("linalg_matmul", two(linalg_matmul), {spread({3}), spread({3}, -1, 1, 1)}, o);
-  BOOST_CHECK(linalg_matmul(Variable(ones({3})), Variable(ones({2, 3, 4}))).shape() == (Shape{2, 4}));
-  BOOST_CHECK(dot(Variable(ones({2, 3})), Variable(ones({4, 3, 5}))).shape() == (Shape{2, 4, 5}));
+  BOOST_CHECK(linalg_matmul(Variable(arrays::ones({3})), Variable(arrays::ones({2, 3, 4}))).shape() == (Shape{2, 4}));
+  BOOST_CHECK(dot(Variable(arrays::ones({2, 3})), Variable(arrays::ones({4, 3, 5}))).shape() == (Shape{2, 4, 5}));
   for (const std::int64_t offset : {-4, -1, 0, 2})
     test::check_derivatives(
         "trace", [offset](const Variables& v) { return Variables{trace(v[0], offset, 2, 0)}; }, {spread({4, 2, 3})}, o);
@@ -258,20 +259,22 @@ BOOST_AUTO_TEST_CASE(products_and_norms) {
   }
   // A vector of zeros has the gradient 0.
   for (const double p : {2.0, 3.0, 1.0}) {
-    Variable zero(zeros({3}, Dtype::float64));
+    Variable zero(arrays::zeros({3}, Dtype::float64));
     norm(zero, p).backward();
     BOOST_TEST(to_vector<double>(zero.grad()) == (Numbers{0, 0, 0}), boost::test_tools::per_element());
   }
-  BOOST_CHECK(norm(Variable(ones({2, 3, 4})), {.axis = {0, 2}, .keepdims = true}).shape() == (Shape{1, 3, 1}));
-  BOOST_CHECK_EXCEPTION(norm(Variable(ones({2, 2})), 3), catena::ValueError,
+  BOOST_CHECK(norm(Variable(arrays::ones({2, 3, 4})), {.axis = {0, 2}, .keepdims = true}).shape() == (Shape{1, 3, 1}));
+  BOOST_CHECK_EXCEPTION(norm(Variable(arrays::ones({2, 2})), 3), catena::ValueError,
                         says("norm: the order 3 is none of matrices"));
-  BOOST_CHECK_EXCEPTION(norm(Variable(ones({2})), "nuc"), catena::ValueError, says("\"nuc\" is none of vectors"));
-  BOOST_CHECK_THROW(norm(Variable(ones({2, 2, 2})), 2), catena::ValueError);
-  BOOST_CHECK_THROW(norm(Variable(ones({2, 2})), 2, {0, 0}), catena::ValueError);
+  BOOST_CHECK_EXCEPTION(norm(Variable(arrays::ones({2})), "nuc"), catena::ValueError,
+                        says("\"nuc\" is none of vectors"));
+  BOOST_CHECK_THROW(norm(Variable(arrays::ones({2, 2, 2})), 2), catena::ValueError);
+  BOOST_CHECK_THROW(norm(Variable(arrays::ones({2, 2})), 2, {0, 0}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(refused_operands) {
-  const Variable a(regular({2, 2})), wide(ones({2, 3}, Dtype::float64)), number(ones({}, Dtype::float64));
+  const Variable a(regular({2, 2})), wide(arrays::ones({2, 3}, Dtype::float64)),
+      number(arrays::ones({}, Dtype::float64));
   BOOST_CHECK_EXCEPTION(cholesky(wide), catena::InvalidType,
                         says("Cholesky (Forward)\n\nExpect: a.shape[-2] == a.shape[-1]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(slogdet(wide), catena::InvalidType);
@@ -279,22 +282,22 @@ BOOST_AUTO_TEST_CASE(refused_operands) {
   BOOST_CHECK_THROW(matrix_exp(wide), catena::InvalidType);
   BOOST_CHECK_THROW(matrix_power(wide, 2), catena::InvalidType);
   BOOST_CHECK_THROW(svd(number), catena::InvalidType);
-  BOOST_CHECK_THROW(qr(Variable(ones({2, 2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(qr(Variable(arrays::ones({2, 2}, Dtype::int32))), catena::InvalidType);
   BOOST_CHECK_THROW(pinv(Variable()), catena::TypeError);
-  BOOST_CHECK_EXCEPTION(solve(a, Variable(ones({3, 2}, Dtype::float64))), catena::InvalidType,
+  BOOST_CHECK_EXCEPTION(solve(a, Variable(arrays::ones({3, 2}, Dtype::float64))), catena::InvalidType,
                         says("Expect: a.shape[-2] == b.shape[-2]\nActual: 2 != 3"));
   BOOST_CHECK_THROW(solve(a, number), catena::InvalidType);
-  BOOST_CHECK_THROW(solve(a, Variable(ones({2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(solve(a, Variable(arrays::ones({2}))), catena::InvalidType);
   BOOST_CHECK_THROW(solve(Variable(regular({2, 2, 2})), Variable(regular({3, 2, 2}))), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(solve(Variable(ones({2, 2})), Variable(ones({2}))), catena::LinAlgError,
+  BOOST_CHECK_EXCEPTION(solve(Variable(arrays::ones({2, 2})), Variable(arrays::ones({2}))), catena::LinAlgError,
                         says("solve: the matrix of shape (2, 2) is singular"));
   BOOST_CHECK_THROW(cholesky(-a), catena::LinAlgError);
   BOOST_TEST(std::isnan(double(logdet(Variable(array<double>({0, 1, 1, 0}, {2, 2}))))));
-  const auto [sign, logabsdet] = slogdet(Variable(ones({2, 2})));
+  const auto [sign, logabsdet] = slogdet(Variable(arrays::ones({2, 2})));
   BOOST_TEST(double(sign) == 0);
   BOOST_TEST(double(logabsdet) == -std::numeric_limits<double>::infinity());
   BOOST_CHECK_EXCEPTION(multi_dot({a}), catena::ValueError, says("multi_dot: 1 operands given"));
-  BOOST_CHECK_EXCEPTION(multi_dot({a, Variable(ones({2}, Dtype::float64)), a}), catena::ValueError,
+  BOOST_CHECK_EXCEPTION(multi_dot({a, Variable(arrays::ones({2}, Dtype::float64)), a}), catena::ValueError,
                         says("operand 1 has the shape (2,)"));
   BOOST_CHECK_THROW(inner(a, wide), catena::InvalidType);
   BOOST_CHECK_THROW(trace(a, 0, 1, -1), catena::ValueError);

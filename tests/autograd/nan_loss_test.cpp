@@ -24,26 +24,27 @@ BOOST_AUTO_TEST_SUITE(nan_loss)
 
 BOOST_AUTO_TEST_CASE(is_told_once_in_one_line) {
   const WarningHandler previous = set_warning_handler(note_nan_warning);
-  for (const Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16}) sum(Variable(ones({3}, t)) * 2).backward();
-  Variable infinite(full({}, std::numeric_limits<double>::infinity(), Dtype::float64));
+  for (const Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16})
+    sum(Variable(arrays::ones({3}, t)) * 2).backward();
+  Variable infinite(arrays::full({}, std::numeric_limits<double>::infinity(), Dtype::float64));
   (infinite * 1).backward();
   warn_of_nan_loss(1.0);
   warn_of_nan_loss(-std::numeric_limits<double>::infinity());
   // A variable of several elements is no loss.
-  Variable many = log(Variable(full({2}, -1)));
-  many.set_grad(ones({2}));
+  Variable many = log(Variable(arrays::full({2}, -1)));
+  many.set_grad(arrays::ones({2}));
   many.backward();
   BOOST_TEST(nan_warnings.size() == 0u);
 
   const Device host{};
   {
     const OwnLossWarning own;  // a training loop tells more
-    sum(log(Variable(full({1}, -1, Dtype::float32, host)))).backward();
+    sum(log(Variable(arrays::full({1}, -1, Dtype::float32, host)))).backward();
   }
   BOOST_TEST(nan_warnings.size() == 0u);
   for (const Dtype t : {Dtype::float16, Dtype::float32, Dtype::float64})
     for (int step = 0; step < 2; ++step) {
-      Variable loss = sum(log(Variable(full({1}, -1, t, host))));
+      Variable loss = sum(log(Variable(arrays::full({1}, -1, t, host))));
       loss.backward();
     }
   warn_of_nan_loss(NAN, "main/loss");

@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(golden_values) {
     s.mode = mode;
     return std::pair(o, s);
   };
-  NnExtension& nn = autograd::nn_extension(ones({1}));
+  NnExtension& nn = autograd::nn_extension(arrays::ones({1}));
   {
     auto [o, s] = given(RnnMode::lstm, true);
     add_golden_weights(o, 8, 0, 40);
@@ -352,14 +352,14 @@ BOOST_AUTO_TEST_CASE(absent_gradients_are_zero) {
 BOOST_AUTO_TEST_CASE(dropout_is_between_layers_only) {
   constexpr std::int64_t kRows = 400, kUnits = 25;
   RnnOperands o;
-  o.x = ones({kRows, 1}, Dtype::float64);
+  o.x = arrays::ones({kRows, 1}, Dtype::float64);
   o.batches = {kRows};
-  o.hx = zeros({2, kRows, kUnits}, Dtype::float64);
+  o.hx = arrays::zeros({2, kRows, kUnits}, Dtype::float64);
   Numbers unit(std::size_t(kUnits * kUnits));
   for (std::int64_t i = 0; i < kUnits; ++i) unit[std::size_t(i * kUnits + i)] = 1;
-  o.ws = {ones({kUnits, 1}, Dtype::float64), zeros({kUnits, kUnits}, Dtype::float64), array(unit, {kUnits, kUnits}),
-          zeros({kUnits, kUnits}, Dtype::float64)};
-  o.bs = std::vector<Array>(4, zeros({kUnits}, Dtype::float64));
+  o.ws = {arrays::ones({kUnits, 1}, Dtype::float64), arrays::zeros({kUnits, kUnits}, Dtype::float64),
+          array(unit, {kUnits, kUnits}), arrays::zeros({kUnits, kUnits}, Dtype::float64)};
+  o.bs = std::vector<Array>(4, arrays::zeros({kUnits}, Dtype::float64));
   const Case c{RnnMode::relu, 2, false, {kRows}, 1, kUnits};
   NnExtension& nn = autograd::nn_extension(o.x);
   const RnnResult r = nn.rnn(o, with_dropout(c, 0.25));

@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(broadcast_gradients_are_read_right) {
   const Array x = random({2, 8, 5, 5}, Dtype::float32), w = random({8, 8, 3, 3}, Dtype::float32);
   const ConvolutionSpec spec = spec_of({1, 1}, {1, 1});
   NnExtension& nn = autograd::nn_extension(x);
-  const Array one = broadcast_to(full({}, 1), {2, 8, 5, 5}), packed = copy(one);
+  const Array one = broadcast_to(arrays::full({}, 1), {2, 8, 5, 5}), packed = copy(one);
   check_close(nn.convolution_backward_data(w, one, {5, 5}, spec),
               Dense(nn.convolution_backward_data(w, packed, {5, 5}, spec)), 0, "data");
   check_close(nn.convolution_backward_filter(x, one, {3, 3}, Dtype::float32, spec),
@@ -200,42 +200,54 @@ BOOST_AUTO_TEST_CASE(mixed_dtypes_compute_in_the_wider_one) {
 }
 
 BOOST_AUTO_TEST_CASE(empty_operands) {
-  NnExtension& nn = autograd::nn_extension(ones({1}));
+  NnExtension& nn = autograd::nn_extension(arrays::ones({1}));
   const ConvolutionSpec spec = spec_of({1, 1}, {1, 1});
-  BOOST_TEST(nn.convolution(empty({0, 2, 4, 4}), ones({3, 2, 3, 3}), {}, spec).shape() == Shape({0, 3, 4, 4}));
-  check_close(nn.convolution(empty({1, 0, 2, 2}), empty({2, 0, 3, 3}), ones({2}), spec), Dense(ones({1, 2, 2, 2})), 0,
-              "no channels");
-  BOOST_TEST(nn.convolution_backward_data(ones({3, 2, 3, 3}), empty({0, 3, 4, 4}), {4, 4}, spec).shape() ==
-             Shape({0, 2, 4, 4}));
-  check_close(nn.convolution_backward_filter(empty({0, 2, 4, 4}), empty({0, 3, 4, 4}), {3, 3}, Dtype::float32, spec),
-              Dense(zeros({3, 2, 3, 3})), 0, "no images");
-  check_close(nn.convolution_backward_data(empty({0, 2, 3, 3}), empty({1, 0, 4, 4}), {4, 4}, spec),
-              Dense(zeros({1, 2, 4, 4})), 0, "no outputs");
-  BOOST_TEST(nn.max_pooling(empty({0, 2, 4, 4}), {{2, 2}, {2, 2}, {0, 0}, true})[1].shape() == Shape({0, 2, 2, 2}));
+  BOOST_TEST(nn.convolution(arrays::empty({0, 2, 4, 4}), arrays::ones({3, 2, 3, 3}), {}, spec).shape() ==
+             Shape({0, 3, 4, 4}));
+  check_close(nn.convolution(arrays::empty({1, 0, 2, 2}), arrays::empty({2, 0, 3, 3}), arrays::ones({2}), spec),
+              Dense(arrays::ones({1, 2, 2, 2})), 0, "no channels");
+  BOOST_TEST(
+      nn.convolution_backward_data(arrays::ones({3, 2, 3, 3}), arrays::empty({0, 3, 4, 4}), {4, 4}, spec).shape() ==
+      Shape({0, 2, 4, 4}));
+  check_close(nn.convolution_backward_filter(arrays::empty({0, 2, 4, 4}), arrays::empty({0, 3, 4, 4}), {3, 3},
+                                             Dtype::float32, spec),
+              Dense(arrays::zeros({3, 2, 3, 3})), 0, "no images");
+  check_close(nn.convolution_backward_data(arrays::empty({0, 2, 3, 3}), arrays::empty({1, 0, 4, 4}), {4, 4}, spec),
+              Dense(arrays::zeros({1, 2, 4, 4})), 0, "no outputs");
+  BOOST_TEST(nn.max_pooling(arrays::empty({0, 2, 4, 4}), {{2, 2}, {2, 2}, {0, 0}, true})[1].shape() ==
+             Shape({0, 2, 2, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(convolution_errors) {
-  NnExtension& nn = autograd::nn_extension(ones({1}));
+  NnExtension& nn = autograd::nn_extension(arrays::ones({1}));
   const ConvolutionSpec spec = spec_of({1, 1}, {0, 0});
   const auto has = [](const char* text) {
     return [text](const catena::Error& e) { return std::string(e.what()).find(text) != std::string::npos; };
   };
-  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 4, 4}), ones({1, 3, 3, 3}), {}, spec), ValueError,
+  BOOST_CHECK_EXCEPTION(nn.convolution(arrays::ones({1, 2, 4, 4}), arrays::ones({1, 3, 3, 3}), {}, spec), ValueError,
                         has("convolution: the filter (1, 3, 3, 3)"));
-  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 2, 4}), ones({1, 2, 3, 3}), {}, spec), AssertionError,
-                        has("Height in the output should be positive"));
-  BOOST_CHECK_EXCEPTION(nn.convolution(ones({1, 2, 4, 2}), ones({1, 2, 3, 3}), {}, spec), AssertionError,
-                        has("Width in the output should be positive"));
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), ones({2}), spec), ValueError);
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}, Dtype::int32), ones({1, 2, 3, 3}), {}, spec), TypeError);
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), {}, spec_of({1}, {0})), ValueError);
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), {}, spec_of({0, 1}, {0, 0})), ValueError);
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({1, 2, 3, 3}), {}, spec_of({1, 1}, {-1, 0})), ValueError);
-  BOOST_CHECK_THROW(nn.convolution(ones({1, 2, 4, 4}), ones({3, 1, 3, 3}), {}, spec_of({1, 1}, {0, 0}, {}, false, 2)),
+  BOOST_CHECK_EXCEPTION(nn.convolution(arrays::ones({1, 2, 2, 4}), arrays::ones({1, 2, 3, 3}), {}, spec),
+                        AssertionError, has("Height in the output should be positive"));
+  BOOST_CHECK_EXCEPTION(nn.convolution(arrays::ones({1, 2, 4, 2}), arrays::ones({1, 2, 3, 3}), {}, spec),
+                        AssertionError, has("Width in the output should be positive"));
+  BOOST_CHECK_THROW(nn.convolution(arrays::ones({1, 2, 4, 4}), arrays::ones({1, 2, 3, 3}), arrays::ones({2}), spec),
                     ValueError);
-  BOOST_CHECK_THROW(nn.convolution_backward_data(ones({1, 2, 3, 3}), ones({1, 1, 3, 3}), {4, 4}, spec), ValueError);
+  BOOST_CHECK_THROW(nn.convolution(arrays::ones({1, 2, 4, 4}, Dtype::int32), arrays::ones({1, 2, 3, 3}), {}, spec),
+                    TypeError);
+  BOOST_CHECK_THROW(nn.convolution(arrays::ones({1, 2, 4, 4}), arrays::ones({1, 2, 3, 3}), {}, spec_of({1}, {0})),
+                    ValueError);
+  BOOST_CHECK_THROW(nn.convolution(arrays::ones({1, 2, 4, 4}), arrays::ones({1, 2, 3, 3}), {}, spec_of({0, 1}, {0, 0})),
+                    ValueError);
   BOOST_CHECK_THROW(
-      nn.convolution_backward_filter(ones({1, 2, 4, 4}), ones({2, 1, 2, 2}), {3, 3}, Dtype::float32, spec), ValueError);
+      nn.convolution(arrays::ones({1, 2, 4, 4}), arrays::ones({1, 2, 3, 3}), {}, spec_of({1, 1}, {-1, 0})), ValueError);
+  BOOST_CHECK_THROW(
+      nn.convolution(arrays::ones({1, 2, 4, 4}), arrays::ones({3, 1, 3, 3}), {}, spec_of({1, 1}, {0, 0}, {}, false, 2)),
+      ValueError);
+  BOOST_CHECK_THROW(nn.convolution_backward_data(arrays::ones({1, 2, 3, 3}), arrays::ones({1, 1, 3, 3}), {4, 4}, spec),
+                    ValueError);
+  BOOST_CHECK_THROW(nn.convolution_backward_filter(arrays::ones({1, 2, 4, 4}), arrays::ones({2, 1, 2, 2}), {3, 3},
+                                                   Dtype::float32, spec),
+                    ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(columns_and_images_are_adjoint) {
@@ -360,9 +372,9 @@ BOOST_AUTO_TEST_CASE(pooling) { check_pooling(false); }
 BOOST_AUTO_TEST_CASE(pooling_with_the_channels_innermost) { check_pooling(true); }
 
 BOOST_AUTO_TEST_CASE(ties_and_nan_in_max_pooling) {
-  NnExtension& nn = autograd::nn_extension(ones({1}));
+  NnExtension& nn = autograd::nn_extension(arrays::ones({1}));
   const PoolingSpec spec{{2, 2}, {2, 2}, {0, 0}, false};
-  BOOST_TEST(to_vector<int>(nn.max_pooling(ones({1, 1, 2, 2}), spec)[1]) == std::vector<int>{0});
+  BOOST_TEST(to_vector<int>(nn.max_pooling(arrays::ones({1, 1, 2, 2}), spec)[1]) == std::vector<int>{0});
   const Arrays y = nn.max_pooling(array<float>({1, NAN, 5, NAN}, {1, 1, 2, 2}), spec);
   BOOST_TEST(std::isnan(to_vector<float>(y[0])[0]));
   BOOST_TEST(to_vector<int>(y[1])[0] == 1);
@@ -379,11 +391,11 @@ BOOST_AUTO_TEST_CASE(ties_and_nan_in_max_pooling) {
   };
   const Array windows = array(all, {std::int64_t(all.size() / 4), 1, 2, 2});
   BOOST_TEST((bits(nn.max_pooling_values(windows, spec)) == bits(nn.max_pooling(windows, spec)[0])));
-  BOOST_CHECK_THROW(nn.max_pooling_values(ones({1, 1, 1, 1}), spec), AssertionError);
-  BOOST_CHECK_THROW(nn.max_pooling_values(ones({1, 1, 4, 4}, Dtype::int32), spec), TypeError);
-  BOOST_CHECK_THROW(nn.max_pooling(ones({1, 1, 1, 1}), spec), AssertionError);
-  BOOST_CHECK_THROW(nn.max_pooling(ones({1, 1, 4, 4}), PoolingSpec{{2}, {2}, {0}, false}), ValueError);
-  BOOST_CHECK_THROW(nn.average_pooling(ones({1, 1, 4, 4}, Dtype::int32), spec), TypeError);
+  BOOST_CHECK_THROW(nn.max_pooling_values(arrays::ones({1, 1, 1, 1}), spec), AssertionError);
+  BOOST_CHECK_THROW(nn.max_pooling_values(arrays::ones({1, 1, 4, 4}, Dtype::int32), spec), TypeError);
+  BOOST_CHECK_THROW(nn.max_pooling(arrays::ones({1, 1, 1, 1}), spec), AssertionError);
+  BOOST_CHECK_THROW(nn.max_pooling(arrays::ones({1, 1, 4, 4}), PoolingSpec{{2}, {2}, {0}, false}), ValueError);
+  BOOST_CHECK_THROW(nn.average_pooling(arrays::ones({1, 1, 4, 4}, Dtype::int32), spec), TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(batch_normalization) {
@@ -460,8 +472,8 @@ BOOST_AUTO_TEST_CASE(batch_normalization_far_from_zero) {
   for (bool last : {false, true}) {
     const Array near = random(shape, Dtype::float32);
     const Array x = last ? channels_last(near + 1000) : near + 1000;
-    const Arrays y =
-        portable_nn_extension().batch_normalization(x, ones(per_channel), zeros(per_channel), 1e-5, {0, 2, 3});
+    const Arrays y = portable_nn_extension().batch_normalization(x, arrays::ones(per_channel),
+                                                                 arrays::zeros(per_channel), 1e-5, {0, 2, 3});
     const Array wide = astype(x, Dtype::float64), center = mean(wide, {0, 2, 3}, true), apart = wide - center;
     const std::vector<double> expected = to_vector<double>(mean(apart * apart, {0, 2, 3}, true)),
                               got = to_vector<double>(y[2]);
@@ -488,7 +500,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization_gives_the_same_bits_with_any_number_of_
 }
 
 BOOST_AUTO_TEST_CASE(the_last_implementation_is_on_record) {
-  const Array x = ones({1, 2, 4, 4}, Dtype::float64), w = ones({2, 2, 3, 3}, Dtype::float64);
+  const Array x = arrays::ones({1, 2, 4, 4}, Dtype::float64), w = arrays::ones({2, 2, 3, 3}, Dtype::float64);
   portable_nn_extension().convolution(x, w, {}, spec_of({1, 1}, {1, 1}));
   BOOST_TEST(last_implementation() == "portable");
 }

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(running_functions_of_special_values) {
   testing::assert_allclose(x.grad(), array<double>({0, 0, 3, 0, 7, 0}, {6}), 1e-12, 0);
   for (const Shape& shape : {Shape{0, 3}, Shape{3, 0}, Shape{1, 1}})
     for (const int axis : {0, 1}) {
-      const Variable empty(spread(shape));
+      const Variable arrays::empty(spread(shape));
       for (const Variable& v : {cumsum(empty, axis), cumprod(empty, axis), logcumsumexp(empty, axis)}) {
         BOOST_CHECK_EQUAL(v.shape(), shape);
         empty.cleargrad();
@@ -154,7 +154,7 @@ BOOST_AUTO_TEST_CASE(running_functions_of_special_values) {
   BOOST_TEST(integers(cumsum(Variable(ints({3, 4, 5}, {3})))) == (std::vector<I>{3, 7, 12}),
              boost::test_tools::per_element());
   // Rounded once: in float16 the sum of 4096 ones would stop at 2048, if every sum were rounded.
-  const Variable half(full({4096}, 1, Dtype::float16));
+  const Variable half(arrays::full({4096}, 1, Dtype::float16));
   BOOST_TEST(numbers(cumsum(half, 0)).back() == 4096);
 }
 
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(sums_do_not_depend_on_the_device) {
     return Numbers(sums.begin(), sums.end());
   };
   const auto sums = [&](Dtype dtype) {
-    return numbers(scatter_add(Variable(zeros({2, 3}, dtype)), 1, index, astype(src, dtype)));
+    return numbers(scatter_add(Variable(arrays::zeros({2, 3}, dtype)), 1, index, astype(src, dtype)));
   };
   BOOST_TEST(sums(Dtype::float32) == expected(0.f), boost::test_tools::per_element());
   const Numbers exact = expected(0.), half = sums(Dtype::bfloat16);

@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(members_and_labels) {
 BOOST_AUTO_TEST_CASE(every_extremum_gets_the_whole_gradient) {
   Variable x(array<float>({1, 3, 3, 2}, {4}));
   Variable y = max(x);
-  y.set_grad(full({}, 5.0));
+  y.set_grad(arrays::full({}, 5.0));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{0, 5, 5, 0}), boost::test_tools::per_element());
 }
@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(divisors_of_variances) {
   BOOST_TEST(std::fabs(double(var(x, {}, {.ddof = 1})) - 14.0 / 3) < 1e-14);
   BOOST_TEST(std::fabs(double(autograd::std(x, 0, {.ddof = 1})) - std::sqrt(14.0 / 3)) < 1e-14);
   BOOST_CHECK(var(x, 0, {.ddof = 1, .keepdims = true}).shape() == (Shape{1}));
-  BOOST_TEST(std::isnan(double(var(Variable(ones({1})), 0, {.ddof = 1}))));
+  BOOST_TEST(std::isnan(double(var(Variable(arrays::ones({1})), 0, {.ddof = 1}))));
   // Equal elements have the gradient 0.
-  Variable equal(full({3}, 2.0));
+  Variable equal(arrays::full({3}, 2.0));
   autograd::std(equal).backward();
   BOOST_TEST(to_vector<float>(equal.grad()) == (std::vector<float>{0, 0, 0}), boost::test_tools::per_element());
 }
@@ -159,10 +159,10 @@ BOOST_AUTO_TEST_CASE(golden_values) {
 
 BOOST_AUTO_TEST_CASE(errors) {
   for (const Row& row : kRows) {
-    BOOST_CHECK_THROW(row.function(Variable(ones({2, 3})), 2, false), catena::InvalidType);
-    BOOST_CHECK_THROW(row.function(Variable(ones({2, 3})), -3, false), catena::InvalidType);
-    BOOST_CHECK_THROW(row.function(Variable(ones({2, 3})), {0, 0}, false), catena::ValueError);
-    BOOST_CHECK_THROW(row.function(Variable(ones({2, 3})), {1, -1}, false), catena::ValueError);
+    BOOST_CHECK_THROW(row.function(Variable(arrays::ones({2, 3})), 2, false), catena::InvalidType);
+    BOOST_CHECK_THROW(row.function(Variable(arrays::ones({2, 3})), -3, false), catena::InvalidType);
+    BOOST_CHECK_THROW(row.function(Variable(arrays::ones({2, 3})), {0, 0}, false), catena::ValueError);
+    BOOST_CHECK_THROW(row.function(Variable(arrays::ones({2, 3})), {1, -1}, false), catena::ValueError);
   }
 }
 
@@ -198,11 +198,11 @@ BOOST_AUTO_TEST_CASE(integers_and_bools) {
   is(prod(truth, 0), Dtype::int64, {3}, {1, 0, 1});
   is(max(truth, Axes(0)), Dtype::bool_, {3}, {1, 0, 1});
   // More than int32 holds.
-  is(sum(Variable(full({3}, 2000000000, Dtype::int32))), Dtype::int64, {}, {6000000000});
+  is(sum(Variable(arrays::full({3}, 2000000000, Dtype::int32))), Dtype::int64, {}, {6000000000});
   // Of no element: as for floating dtypes.
-  is(sum(Variable(zeros({0, 2}, Dtype::int32)), 0), Dtype::int64, {2}, {0, 0});
-  is(prod(Variable(zeros({0}, Dtype::int32))), Dtype::int64, {}, {1});
-  BOOST_CHECK_THROW(max(Variable(zeros({0}, Dtype::int32))), catena::ValueError);
+  is(sum(Variable(arrays::zeros({0, 2}, Dtype::int32)), 0), Dtype::int64, {2}, {0, 0});
+  is(prod(Variable(arrays::zeros({0}, Dtype::int32))), Dtype::int64, {}, {1});
+  BOOST_CHECK_THROW(max(Variable(arrays::zeros({0}, Dtype::int32))), catena::ValueError);
   BOOST_CHECK_THROW(sum(truth, 2), catena::InvalidType);
 }
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(integers_get_no_gradient) {
 }
 
 BOOST_AUTO_TEST_CASE(means_of_integers_are_refused) {
-  const Variable k(ones({2, 3}, Dtype::int32));
+  const Variable k(arrays::ones({2, 3}, Dtype::int32));
   Variable (*const functions[])(const Variable&, const Axes&, bool) = {mean, var, autograd::std};
   for (const auto& f : functions)
     BOOST_CHECK_EXCEPTION(f(k, {}, false), catena::InvalidType, [](const catena::InvalidType& e) {
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(matmul_values_and_derivatives) {
           testing::assert_allclose(f({Variable(a), Variable(b)})[0].data(), array(expected, {n, m}), 1e-12, 1e-12));
       test::check_derivatives("matmul", f, {a, b}, {.atol16 = 1e-2, .rtol16 = 5e-2});
     }
-  BOOST_CHECK_THROW(matmul(Variable(ones({2, 3})), Variable(ones({2, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(matmul(Variable(arrays::ones({2, 3})), Variable(arrays::ones({2, 3}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(weighted_means) {
@@ -297,15 +297,15 @@ BOOST_AUTO_TEST_CASE(weighted_means) {
       }
   BOOST_CHECK_NO_THROW(testing::assert_allclose(average(Variable(x), 1).data(), mean(x, 1), 0, 0));
   // The sums do not fit float16, the mean does.
-  const Variable many(full({100000}, 3.0, Dtype::float16)), twos(full({100000}, 2.0, Dtype::float16));
+  const Variable many(arrays::full({100000}, 3.0, Dtype::float16)), twos(arrays::full({100000}, 2.0, Dtype::float16));
   BOOST_TEST(average(many, {}, twos).item<double>() == 3.0);
   const Variable v(x);
-  BOOST_CHECK_THROW(average(v, {}, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(average(v, 1, Variable(ones({4}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(average(v, 1, Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(average(v, 3, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(average(v, {1, -2}, Variable(ones({3, 3}, Dtype::float64))), catena::ValueError);
-  BOOST_CHECK_THROW(average(Variable(ones({3}, Dtype::int32)), 0, Variable(ones({3}, Dtype::int32))),
+  BOOST_CHECK_THROW(average(v, {}, Variable(arrays::ones({3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, 1, Variable(arrays::ones({4}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, 1, Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, 3, Variable(arrays::ones({3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(average(v, {1, -2}, Variable(arrays::ones({3, 3}, Dtype::float64))), catena::ValueError);
+  BOOST_CHECK_THROW(average(Variable(arrays::ones({3}, Dtype::int32)), 0, Variable(arrays::ones({3}, Dtype::int32))),
                     catena::InvalidType);
 }
 
@@ -349,13 +349,13 @@ BOOST_AUTO_TEST_CASE(logarithms_of_sums_of_exponentials) {
   const std::vector<double> gg = to_vector<double>(far.grad());
   for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u}) BOOST_TEST(std::isfinite(gg[i]));
   // A y rounded to float16 would be off by up to 8 here, and exp(x - y) by a factor of 2000.
-  Variable half(full({4}, 30000.0, Dtype::float16));
+  Variable half(arrays::full({4}, 30000.0, Dtype::float16));
   Variable z = logsumexp(half);
   z.backward();
   for (const double v : to_vector<double>(half.grad())) BOOST_TEST(std::fabs(v - 0.25) < 1e-3);
   BOOST_CHECK_THROW(logsumexp(Variable(x), 3), catena::InvalidType);
   BOOST_CHECK_THROW(logsumexp(Variable(x), {0, 0}), catena::ValueError);
-  BOOST_CHECK_THROW(logsumexp(Variable(ones({2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(logsumexp(Variable(arrays::ones({2}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(sums_of_squares_of_a_batch) {
@@ -368,9 +368,9 @@ BOOST_AUTO_TEST_CASE(sums_of_squares_of_a_batch) {
   for (const Array& a : {x, spread({3, 1}), spread({0, 2}), Array(spread({2, 0}))})
     test::check_derivatives("batch_l2_norm_squared", f, {a}, {.atol16 = 2e-3});
   // 4096 ones: a sum in float16 stays at 2048.
-  BOOST_TEST(batch_l2_norm_squared(Variable(ones({1, 4096}, Dtype::float16))).item<double>() == 4096);
-  BOOST_CHECK_THROW(batch_l2_norm_squared(Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(batch_l2_norm_squared(Variable(ones({3, 2}, Dtype::int32))), catena::InvalidType);
+  BOOST_TEST(batch_l2_norm_squared(Variable(arrays::ones({1, 4096}, Dtype::float16))).item<double>() == 4096);
+  BOOST_CHECK_THROW(batch_l2_norm_squared(Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(batch_l2_norm_squared(Variable(arrays::ones({3, 2}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(positions_of_extrema) {
@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(positions_of_extrema) {
     is(argmax(Variable(slice(v.data(), 1, 3, -5, -1))), {}, {8});
   }
   for (const bool greatest : {true, false}) {
-    Variable v(x), number(full({}, 2));
+    Variable v(x), number(arrays::full({}, 2));
     Variable y = greatest ? argmax(v, 1) : argmin(v, 1);
     y.set_grad(ones_like(y.data()));
     y.backward();
@@ -402,9 +402,9 @@ BOOST_AUTO_TEST_CASE(positions_of_extrema) {
       return greatest ? argmax(of, axis) : argmin(of, axis);
     };
     BOOST_CHECK_THROW(f(v, 2), catena::InvalidType);
-    BOOST_CHECK_THROW(f(Variable(zeros({0, 2})), 0), catena::ValueError);
-    BOOST_CHECK_THROW(f(Variable(zeros({0})), {}), catena::ValueError);
-    BOOST_CHECK(f(Variable(zeros({0, 2})), 1).shape() == (Shape{0}));
+    BOOST_CHECK_THROW(f(Variable(arrays::zeros({0, 2})), 0), catena::ValueError);
+    BOOST_CHECK_THROW(f(Variable(arrays::zeros({0})), {}), catena::ValueError);
+    BOOST_CHECK(f(Variable(arrays::zeros({0, 2})), 1).shape() == (Shape{0}));
   }
 }
 

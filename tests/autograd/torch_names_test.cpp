@@ -19,7 +19,7 @@ using Doubles = std::vector<double>;
 
 namespace {
 
-Variable numbers() { return Variable(full({2}, 3.0, Dtype::float64)); }
+Variable numbers() { return Variable(arrays::full({2}, 3.0, Dtype::float64)); }
 Doubles of(const Variable& v) { return to_vector<double>(v.data()); }
 
 }  // namespace
@@ -174,12 +174,12 @@ BOOST_AUTO_TEST_CASE(comparisons) {
   BOOST_TEST(bits(Variable(array<double>({0.1}, {1})) == 0.1) == "1");  // the number is no float32
   BOOST_TEST(bits(x.eq(y)) == "0100");
   BOOST_TEST(bits(x == y.data()) == "0100");
-  BOOST_TEST(bits(Variable(zeros({0})) == 1) == "");
+  BOOST_TEST(bits(Variable(arrays::zeros({0})) == 1) == "");
   // In a condition, one element counts.
   BOOST_TEST(bool(Variable(2) == 2));
   BOOST_TEST(!bool(Variable(2) == 3));
   BOOST_CHECK_THROW(static_cast<void>(bool(x == y)), catena::ValueError);
-  BOOST_CHECK_THROW(static_cast<void>(bool(Variable(zeros({0})) == 1)), catena::ValueError);
+  BOOST_CHECK_THROW(static_cast<void>(bool(Variable(arrays::zeros({0})) == 1)), catena::ValueError);
   BOOST_TEST(of(where(x > 1, x, y))[1] == 2);
 }
 
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(conversions_by_to) {
   BOOST_TEST(on_cpu.to("cpu").is_same(on_cpu));
   BOOST_TEST(on_cpu.cpu().is_same(on_cpu));
   BOOST_TEST(on_cpu.to("@numpy").is_same(on_cpu));
-  BOOST_TEST(x.view_as(Variable(zeros({2, 1}))).shape() == (Shape{2, 1}));
+  BOOST_TEST(x.view_as(Variable(arrays::zeros({2, 1}))).shape() == (Shape{2, 1}));
   BOOST_CHECK_THROW(x.to("gpu"), catena::ValueError);
   BOOST_CHECK_THROW(x.to("cuda:x"), catena::ValueError);
   sum(x.to(Dtype::float32)).backward();
@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(conversions_by_to) {
 }
 
 BOOST_AUTO_TEST_CASE(an_axis_by_its_name) {
-  const Variable a(zeros({2, 3})), b(ones({2, 3}));
+  const Variable a(arrays::zeros({2, 3})), b(arrays::ones({2, 3}));
   BOOST_TEST(cat({a, b}).shape() == (Shape{4, 3}));
   BOOST_TEST(cat({a, b}, 1).shape() == (Shape{2, 6}));
   BOOST_TEST(cat({a, b}, {.dim = 1}).shape() == (Shape{2, 6}));

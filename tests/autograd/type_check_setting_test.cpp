@@ -20,7 +20,7 @@ struct OneInput final : Function {
 };
 
 bool is_checked() {
-  const Variable x(ones({2}));
+  const Variable x(arrays::ones({2}));
   try {
     make_function<OneInput>()(x, x);
     return false;

@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(an_expression_is_no_bool) {
 }
 
 BOOST_AUTO_TEST_CASE(same_backend) {
-  const Array a = ones({1}), b = ones({2}, Dtype::int32);
+  const Array a = arrays::ones({1}), b = arrays::ones({2}, Dtype::int32);
   const Array both[] = {a, b};
   BOOST_CHECK(same_types(both));
 }

@@ -107,7 +107,7 @@ BOOST_AUTO_TEST_CASE(shapes) {
   BOOST_CHECK_THROW(x.expand(-1, 2, 1, 3), catena::ValueError);
   BOOST_CHECK_THROW(x.flatten(2, 0), catena::ValueError);
   sum(x.expand(4, -1, 1, -1) * 2).backward();
-  testing::assert_allclose(x.grad(), full({2, 1, 3}, 8, Dtype::float64), 0, 0);
+  testing::assert_allclose(x.grad(), arrays::full({2, 1, 3}, 8, Dtype::float64), 0, 0);
 }
 
 BOOST_AUTO_TEST_CASE(graphs) {

@@ -41,7 +41,7 @@ struct Counted final : FunctionNode {
 BOOST_AUTO_TEST_SUITE(variable)
 
 BOOST_AUTO_TEST_CASE(a_new_variable_is_a_root) {
-  const Array a = ones({2, 3});
+  const Array a = arrays::ones({2, 3});
   const Variable x(a, {.volatile_ = "auto", .name = "x"});
   BOOST_CHECK(x.data().get() == a.get());
   BOOST_CHECK(!x.grad());
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(a_new_variable_is_a_root) {
 
 BOOST_AUTO_TEST_CASE(however_it_is_written_a_variable_of_an_array_is_automatic) {
   const auto flag = [](const Variable& v) { return v.volatile_flag(); };
-  const Array a = ones({2});
+  const Array a = arrays::ones({2});
   const Variable direct(a), assigned = a, braces{a}, named(a, {.name = "a"});
   BOOST_CHECK(flag(a) == AUTO);
   for (const Variable& v : {direct, assigned, braces, named}) BOOST_CHECK(flag(v) == AUTO);
@@ -87,24 +87,24 @@ BOOST_AUTO_TEST_CASE(numbers_are_variables) {
 }
 
 BOOST_AUTO_TEST_CASE(handles_share) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   const Variable y = x;
   BOOST_CHECK(x.is_same(y));
   BOOST_CHECK(!x.is_same(Variable(x.data())));
-  x.set_grad(ones({2}));
+  x.set_grad(arrays::ones({2}));
   BOOST_CHECK(y.grad().get() == x.grad().get());
   x.set_volatile("on");
   BOOST_CHECK(y.volatile_flag() == ON);
 }
 
 BOOST_AUTO_TEST_CASE(setting_a_gradient_validates) {
-  Variable x(ones({2, 3}));
-  const Array g = ones({2, 3});
+  Variable x(arrays::ones({2, 3}));
+  const Array g = arrays::ones({2, 3});
   x.set_grad(g);
   BOOST_CHECK(x.grad().get() == g.get());  // by reference
-  BOOST_CHECK_THROW(x.set_grad(ones({3, 2})), catena::ValueError);
-  BOOST_CHECK_THROW(x.set_grad(ones({2, 3}, Dtype::float64)), catena::TypeError);
-  BOOST_CHECK_THROW(Variable(ones({2}), {.grad = ones({3})}), catena::ValueError);
+  BOOST_CHECK_THROW(x.set_grad(arrays::ones({3, 2})), catena::ValueError);
+  BOOST_CHECK_THROW(x.set_grad(arrays::ones({2, 3}, Dtype::float64)), catena::TypeError);
+  BOOST_CHECK_THROW(Variable(arrays::ones({2}), {.grad = arrays::ones({3})}), catena::ValueError);
   BOOST_CHECK(x.grad().get() == g.get());
   x.set_grad(Array());
   BOOST_CHECK(!x.grad());
@@ -126,12 +126,12 @@ BOOST_AUTO_TEST_CASE(a_gradient_on_another_device_is_refused) {
   // Two devices of one kind: only the reference backend has them everywhere.
   if (default_backend().name() == "reference") devices.push_back({test::default_device().kind, 1});
   for (const Device& device : devices) {
-    Variable x(ones({2, 3}));
-    const std::string message = message_of_set_grad(x, ones({2, 3}, Dtype::float32, device));
+    Variable x(arrays::ones({2, 3}));
+    const std::string message = message_of_set_grad(x, arrays::ones({2, 3}, Dtype::float32, device));
     BOOST_TEST(message.find(catena::to_string(x.device()) + " != " + catena::to_string(device)) != message.npos,
                message);
     BOOST_CHECK(!x.grad());
-    const auto give = [&] { Variable(ones({2}), {.grad = ones({2}, Dtype::float32, device)}); };
+    const auto give = [&] { Variable(arrays::ones({2}), {.grad = arrays::ones({2}, Dtype::float32, device)}); };
     if (device.kind == x.device().kind) BOOST_CHECK_THROW(give(), catena::ValueError);
     else BOOST_CHECK_THROW(give(), catena::TypeError);
   }
@@ -173,19 +173,19 @@ BOOST_AUTO_TEST_CASE(comparisons_give_arrays_and_truth_is_not_defined) {
   BOOST_TEST(!(std::is_convertible_v<Variable, bool>));
   BOOST_TEST(!(std::is_convertible_v<Variable, double>));
   BOOST_TEST(IsCondition<Variable>);
-  BOOST_TEST(bool(Variable(zeros({}))));
+  BOOST_TEST(bool(Variable(arrays::zeros({}))));
   BOOST_TEST(!Variable());
   // Identity is that of the object.
-  const Variable x(ones({})), same = x, other(x.data());
+  const Variable x(arrays::ones({})), same = x, other(x.data());
   BOOST_TEST(x.is_same(same));
   BOOST_TEST(!x.is_same(other));
 }
 
 BOOST_AUTO_TEST_CASE(texts) {
-  BOOST_TEST(Variable(ones({2, 3})).label() == "(2, 3), float32");
-  BOOST_TEST(Variable(ones({1}, Dtype::float16)).label() == "(1), float16");
-  BOOST_TEST(Variable(ones({})).label() == "float32");
-  Variable x(ones({2}));
+  BOOST_TEST(Variable(arrays::ones({2, 3})).label() == "(2, 3), float32");
+  BOOST_TEST(Variable(arrays::ones({1}, Dtype::float16)).label() == "(1), float16");
+  BOOST_TEST(Variable(arrays::ones({})).label() == "float32");
+  Variable x(arrays::ones({2}));
   BOOST_CHECK(x.repr().starts_with("<variable at 0x"));
   BOOST_CHECK(x.to_string().starts_with("<var@"));
   x.set_name("x");
@@ -202,7 +202,7 @@ BOOST_AUTO_TEST_CASE(a_variable_prints_its_values) {
   BOOST_TEST(text(Variable(array<float>({1, 2, 3, 4}, {2, 2}), {.name = "W"})) ==
              "variable W([[1. 2.]\n            [3. 4.]])");
   BOOST_TEST(text(Variable(array<float>({1, 2, 3, 4}, {2, 1, 2}))) == "variable([[[1. 2.]]\n\n          [[3. 4.]]])");
-  BOOST_TEST(text(Variable(full({}, 3))) == "variable(3.0)");
+  BOOST_TEST(text(Variable(arrays::full({}, 3))) == "variable(3.0)");
   BOOST_TEST(text(Variable()) == "<null variable>");
 }
 
@@ -219,7 +219,7 @@ BOOST_AUTO_TEST_CASE(debug_print_in_full) {
 }
 
 BOOST_AUTO_TEST_CASE(clearing_gradients) {
-  Variable x(ones({2}), {.grad = full({2}, 3)});
+  Variable x(arrays::ones({2}), {.grad = arrays::full({2}, 3)});
   const Array g = x.grad();
   const WarningHandler previous =
       set_warning_handler([](std::string_view category, std::string_view) { last_warning = category; });
@@ -236,9 +236,9 @@ BOOST_AUTO_TEST_CASE(clearing_gradients) {
 
 // A leaf that shares its gradient with a function's result is not cleared through it.
 BOOST_AUTO_TEST_CASE(zerograd_spares_shared_arrays) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable y = identity(x);
-  const Array g = full({2}, 2);
+  const Array g = arrays::full({2}, 2);
   y.set_grad(g);
   y.backward();
   BOOST_CHECK(x.grad().get() == g.get());
@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(between_devices) {
     CHECK_VALUES(x.grad(), {3, 4});
     return;
   }
-  Variable y(to_device(zeros({2}), Device{}));
+  Variable y(to_device(arrays::zeros({2}), Device{}));
   const Array a = x.data();
   x.to_cpu();
   BOOST_CHECK(x.data().get() == a.get());  // already there
@@ -300,14 +300,14 @@ BOOST_AUTO_TEST_CASE(between_devices) {
 }
 
 BOOST_AUTO_TEST_CASE(creators_and_ranks) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   const Variable y = x + 1, z = y * y;
   BOOST_TEST(y.rank() == 1);
   BOOST_TEST(z.rank() == 2);
   BOOST_TEST(z.creator()->rank() == 1);
   BOOST_TEST(z.creator()->num_inputs() == 2u);
   BOOST_CHECK(z.creator()->input(0).is_same(y));
-  Variable other(ones({2}));
+  Variable other(arrays::ones({2}));
   other.set_creator(z.creator(), 0);
   BOOST_TEST(other.rank() == 2);
   other.unchain();
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(keys_and_functions_as_members) {
 // ---- lifetime ----
 
 BOOST_AUTO_TEST_CASE(intermediate_arrays_die_with_their_variables) {
-  const Variable x(ones({2}));
+  const Variable x(arrays::ones({2}));
   std::optional<Variable> h(x + 1);
   const auto refs = [](const Array& a) { return a->refs.load(); };
   const Array data = h->data();
@@ -376,7 +376,7 @@ BOOST_AUTO_TEST_CASE(intermediate_arrays_die_with_their_variables) {
 }
 
 BOOST_AUTO_TEST_CASE(unchain_backward_releases_the_graph) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable h = square(x);
   const Array data = h.data();
   Variable y = square(h);
@@ -391,7 +391,7 @@ BOOST_AUTO_TEST_CASE(unchain_backward_releases_the_graph) {
 }
 
 BOOST_AUTO_TEST_CASE(unchaining_cuts_other_branches_too) {
-  Variable x(ones({2}));
+  Variable x(arrays::ones({2}));
   Variable h = x + 1, a = h * 2, b = h * 3;
   a.unchain_backward();
   BOOST_CHECK(h.creator() == nullptr);
@@ -403,7 +403,7 @@ BOOST_AUTO_TEST_CASE(unchaining_cuts_other_branches_too) {
 
 BOOST_AUTO_TEST_CASE(very_deep_chains) {
   constexpr int kDepth = 1'000'000;
-  const Variable x(ones({}));
+  const Variable x(arrays::ones({}));
   {
     Variable y = x;
     for (int i = 0; i < kDepth; ++i) y = identity(y);
@@ -420,7 +420,7 @@ BOOST_AUTO_TEST_CASE(very_deep_chains) {
 
 BOOST_AUTO_TEST_CASE(handles_may_be_dropped_on_other_threads) {
   constexpr int kThreads = 8, kLength = 400;
-  Variable x(ones({8}));
+  Variable x(arrays::ones({8}));
   const std::uint32_t before = x.data()->refs;
   Arrays data;  // of every variable of the graph
   std::vector<Variables> own(kThreads);
@@ -453,7 +453,7 @@ BOOST_AUTO_TEST_CASE(handles_may_be_dropped_on_other_threads) {
   BOOST_TEST(x.data()->refs == before);
   // The remaining variables are whole.
   Variable z = square(x + 1);
-  z.set_grad(ones({8}));
+  z.set_grad(arrays::ones({8}));
   z.backward();
   CHECK_VALUES(x.grad(), {4, 4, 4, 4, 4, 4, 4, 4});
 }

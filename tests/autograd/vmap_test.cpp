@@ -117,12 +117,12 @@ const std::vector<Case>& cases() {
          return Variables{x[0] + x[1], sum(x[0]), x[1]};
        },
        {{3}, {3}}},
-      {"constant", [](const Variables&) { return one(Variable(ones({2}, Dtype::float64))); }, {{3}}},
+      {"constant", [](const Variables&) { return one(Variable(arrays::ones({2}, Dtype::float64))); }, {{3}}},
       {"in_place",
        [](const Variables& x) {
          const Array a = copy(x[0].data());
          slice(a, 0, 0, 1) += 2.0;
-         const Array b = zeros({3}, Dtype::float64);
+         const Array b = arrays::zeros({3}, Dtype::float64);
          b += x[0].data();
          return one(Variable(a) * Variable(b));
        },
@@ -320,7 +320,7 @@ BOOST_AUTO_TEST_CASE(one_call_for_each_example) {
   check_close(g[1], e[1]);
   const std::string message = message_of<catena::RuntimeError>([&] { vmap(branches, {.fallback = false})(x); });
   BOOST_TEST(has(message, "reads values"), message);
-  const Variable total(zeros({3}, Dtype::float64));
+  const Variable total(arrays::zeros({3}, Dtype::float64));
   const auto running = [&](const Variable& v) {
     total.data() += v.data();
     return v * 1;
@@ -360,7 +360,9 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(vmap([](const Variables&) { return Variables(); })(Variables{x}), catena::RuntimeError);
   BOOST_CHECK_THROW(vmap(add)(x, Variable()), catena::TypeError);
   // Errors of the function are those of one example.
-  const auto wrong = [](const Variable& v) { return matmul(v.reshape(1, 3), Variable(ones({2, 2}, Dtype::float64))); };
+  const auto wrong = [](const Variable& v) {
+    return matmul(v.reshape(1, 3), Variable(arrays::ones({2, 2}, Dtype::float64)));
+  };
   BOOST_TEST(has(message_of<catena::Error>([&] { vmap(wrong)(x); }), "3"));
   const auto unequal = [](const Variable& v) { return v(Slice(0, v(0).item() > 0 ? 1 : 2)); };
   BOOST_TEST(has(message_of<catena::ValueError>([&] {

@@ -26,7 +26,7 @@ BOOST_AUTO_TEST_CASE(it_is_the_default_backend_of_programs_that_include_catena) 
   BOOST_TEST(&default_backend() == &ndarray_backend());
   BOOST_TEST(ndarray_backend().name() == "ndarray");
   BOOST_TEST((default_backend().default_device() == nd::current_device()));
-  BOOST_TEST((ones({1}).device() == nd::current_device()));
+  BOOST_TEST((arrays::ones({1}).device() == nd::current_device()));
   BOOST_TEST((&Array(nd::ones({1})).backend() == &ndarray_backend()));
 }
 
@@ -45,8 +45,8 @@ BOOST_AUTO_TEST_CASE(results_of_kernels_given_as_text) {
 BOOST_AUTO_TEST_CASE(operations_on_small_arrays_allocate_nothing_from_the_heap) {
   if (!test::free_lists_in_use()) return;
   const nd::DeviceScope cpu(nd::cpu_device);
-  const Array a = ones({10, 10}), b = ones({10}), m = ones({10, 10});
-  Array c = ones({10, 10});
+  const Array a = arrays::ones({10, 10}), b = arrays::ones({10}), m = arrays::ones({10, 10});
+  Array c = arrays::ones({10, 10});
   BOOST_TEST(allocations_of([&] { a + m; }) == 0);
   BOOST_TEST(allocations_of([&] { a + b; }) == 0);
   BOOST_TEST(allocations_of([&] { a * 2; }) == 0);
@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(operations_on_small_arrays_allocate_nothing_from_the_heap) 
 }
 
 BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
-  Array a = reshape(arange(12, Dtype::float32), {3, 4});
+  Array a = reshape(arrays::arange(12, Dtype::float32), {3, 4});
   // gather onto its own source
   const Array reversed = array<int>({2, 1, 0}, {3, 1});
   test::calls::gather(a, {&reversed, 1}, {0}, {3, 4}, {-1, 1}, a);
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(overlapping_operands_of_every_call) {
                        *array<std::int64_t>({10, 20, 30}, {3}).get());
   BOOST_TEST(to_vector<int>(i) == (std::vector<int>{20, 30, 10}));
   // rows into a shifted view of the input
-  Array x = arange(6, Dtype::float32);
+  Array x = arrays::arange(6, Dtype::float32);
   const Array in = slice(x, 0, 0, 5), out = slice(x, 0, 1, 6);
   const std::vector<float> expected = to_vector<float>(row_wise(catena::kernels::softmax, {{copy(in)}}, 0)[0]);
   const Input input(*in.get());
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(freed_memory_returns_to_the_pool_of_nd) {
   const nd::DeviceScope cpu(nd::cpu_device);
   const std::size_t before = nd::memory_pool().used_bytes();
   {
-    const Array a = ones({1 << 16});
+    const Array a = arrays::ones({1 << 16});
     BOOST_TEST(nd::memory_pool().used_bytes() >= before + (4u << 16));
   }
   BOOST_TEST(nd::memory_pool().used_bytes() == before);
@@ -97,19 +97,19 @@ BOOST_AUTO_TEST_CASE(arrays_follow_the_current_device_of_nd) {
   const nd::Device gpu{nd::Device::Kind::cuda, 0};
   {
     const nd::DeviceScope cpu(nd::cpu_device);
-    BOOST_TEST((ones({3}).device() == nd::cpu_device));
+    BOOST_TEST((arrays::ones({3}).device() == nd::cpu_device));
   }
   if (!nd::is_available(nd::Device::Kind::cuda)) {
     const auto unavailable = [](const catena::RuntimeError& e) {
       return std::string(e.what()).starts_with("CUDA is unavailable: ");
     };
     BOOST_CHECK_EXCEPTION(nd::DeviceScope{gpu}, catena::RuntimeError, unavailable);
-    BOOST_CHECK_EXCEPTION(ones({3}, Dtype::float32, gpu), catena::RuntimeError, unavailable);
-    BOOST_TEST((ones({3}).device() == nd::cpu_device));
+    BOOST_CHECK_EXCEPTION(arrays::ones({3}, Dtype::float32, gpu), catena::RuntimeError, unavailable);
+    BOOST_TEST((arrays::ones({3}).device() == nd::cpu_device));
     return;
   }
   const nd::DeviceScope scope(gpu);
-  const Array a = ones({3});
+  const Array a = arrays::ones({3});
   BOOST_TEST((a.device() == gpu));
   const nd::Stream stream;
   const nd::StreamScope use(stream);

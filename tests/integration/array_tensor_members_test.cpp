@@ -130,10 +130,11 @@ BOOST_AUTO_TEST_CASE(gradients_by_position) {
   (x * x).backward(Variable(array<double>({1, 1}, {2})), {.retain_graph = true});
   BOOST_TEST(of(x.grad()) == (Doubles{2, 4}), each);
   BOOST_CHECK_THROW((x * x).backward(array<double>({1}, {1})), catena::ValueError);
-  const Variables first = grad({x * x * x}, {x}, {Variable(ones({2}, Dtype::float64))}, true, true);
+  const Variables first = grad({x * x * x}, {x}, {Variable(arrays::ones({2}, Dtype::float64))}, true, true);
   BOOST_TEST(of(first[0]) == (Doubles{3, 12}), each);
   BOOST_TEST(of(grad({first[0].sum()}, {x})[0]) == (Doubles{6, 12}), each);
-  BOOST_TEST((grad({x * x}, {x}, {Variable(ones({2}, Dtype::float64))}, true, false, true)[0].creator() == nullptr));
+  BOOST_TEST(
+      (grad({x * x}, {x}, {Variable(arrays::ones({2}, Dtype::float64))}, true, false, true)[0].creator() == nullptr));
   BOOST_TEST((x.defined() && !Variable().defined()));
 }
 

@@ -174,14 +174,14 @@ BOOST_AUTO_TEST_CASE(scans_and_sorts) {
             const Input input(*a.get());
             const int loop = catena::choose_loop(*k, {&input, 1});
             const Dtype result = k->loop_table[loop].type[1];
-            const Array x = empty(a.shape(), result), y = reference.empty(a.shape(), result, {});
+            const Array x = arrays::empty(a.shape(), result), y = reference.empty(a.shape(), result, {});
             test::calls::scan(*k, loop, a, axis, x);
             test::calls::scan(*k, loop, same, axis, y);
             check_same(x, y, t == Dtype::float16 ? 2e-3 : 1e-12);
           }
           for (const bool positions : {true, false}) {
             const Dtype result = positions ? Dtype::int64 : t;
-            const Array x = empty(a.shape(), result), y = reference.empty(a.shape(), result, {});
+            const Array x = arrays::empty(a.shape(), result), y = reference.empty(a.shape(), result, {});
             test::calls::sort(a, axis, positions, x);
             test::calls::sort(same, axis, positions, y);
             check_same(x, y, 0);
@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(positions_of_nonzero_elements) {
       const Array a = all[i](t), same = same_view(a);
       const std::int64_t count = to_vector<std::int64_t>(reduce(catena::kernels::count_nonzero, a, Axes(), false))[0];
       const Shape shape{a.ndim(), count};
-      const Array x = empty(shape, Dtype::int64), y = reference.empty(shape, Dtype::int64, {});
+      const Array x = arrays::empty(shape, Dtype::int64), y = reference.empty(shape, Dtype::int64, {});
       test::calls::nonzero(a, x);
       test::calls::nonzero(same, y);
       BOOST_TEST_CONTEXT("layout " << i << " of " << t) { check_same(x, y, 0); }
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(random_numbers_are_the_same_ones) {
     test::calls::random(catena::RandomKind::uniform, 99, same.take(1001), 0, 0, b);
     check_same(a, b, 0);
     BOOST_TEST(g.offset == same.offset);
-    const Array c = empty({1001}, t), d = test::reference_backend().empty({1001}, t, {});
+    const Array c = arrays::empty({1001}, t), d = test::reference_backend().empty({1001}, t, {});
     test::calls::random(catena::RandomKind::normal, 4, 2, 0, 0, c);
     test::calls::random(catena::RandomKind::normal, 4, 2, 0, 0, d);
     check_same(c, d, t == Dtype::float64 ? 1e-14 : 1e-5);
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(gathers_and_scatters) {
 }
 
 BOOST_AUTO_TEST_CASE(operands_of_two_backends_are_refused) {
-  const Array a = ones({2}), b = to_reference(a);
+  const Array a = arrays::ones({2}), b = to_reference(a);
   BOOST_CHECK_EXCEPTION(a + b, catena::ValueError, [](const catena::ValueError& e) {
     return std::string(e.what()) ==
            "add: arrays of ndarray and of reference do not go together; copy_across moves elements";

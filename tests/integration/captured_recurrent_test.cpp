@@ -30,7 +30,8 @@ bool on_cuda() { return autograd::default_backend().default_device().kind == aut
 struct Cell {
   nn::LSTM lstm;
   training::Adam optimizer;
-  Array x = numbers(0, {kBatch, kInputs}), c = autograd::zeros({kBatch, kUnits}), h = autograd::zeros({kBatch, kUnits});
+  Array x = numbers(0, {kBatch, kInputs}), c = autograd::arrays::zeros({kBatch, kUnits}),
+        h = autograd::arrays::zeros({kBatch, kUnits});
   Variable loss;
 
   Cell() : lstm((autograd::seed(3), nn::LSTM(kInputs, kUnits))), optimizer({.alpha = 0.05}) { optimizer.setup(lstm); }
@@ -49,7 +50,7 @@ struct Sequence {
   nn::NStepLSTM net;
   training::Adam optimizer;
   Array x = numbers(0, {3 * kBatch, kInputs});
-  Variable hx{autograd::zeros({2, kBatch, kUnits})};
+  Variable hx{autograd::arrays::zeros({2, kBatch, kUnits})};
   Variable loss;
 
   Sequence() : net((autograd::seed(3), nn::NStepLSTM(2, kInputs, kUnits, 0.5))), optimizer({.alpha = 0.05}) {

@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(what_needs_the_host_is_refused) {
     std::cout << "skipped: only a graph refuses work\n";
     return;
   }
-  const Array x = autograd::ones({3});
+  const Array x = autograd::arrays::ones({3});
   const std::string message = message_of([&] { autograd::CapturedWork([&] { autograd::item(autograd::sum(x)); }); });
   BOOST_TEST(test::has(message, "cannot be recorded in a CUDA graph"), message);
 }
@@ -283,7 +283,7 @@ BOOST_AUTO_TEST_CASE(replaced_things_lead_to_a_new_capture) {
     Variable W = t.model.predictor.l1.W;
     W.set_data(autograd::copy(W.data()) * 0.5);
     go_on();
-    t.model.predictor.bn.avg_var.array() = autograd::full({16}, 2.0);
+    t.model.predictor.bn.avg_var.array() = autograd::arrays::full({16}, 2.0);
     go_on();
     t.optimizer.add_hook(training::WeightDecay(0.05));
     go_on();

@@ -24,7 +24,7 @@ struct LanguageModel : nn::Chain {
   NN_MEMBERS(embed, position, body, out)
 
   Variable operator()(const Variable& x, const Variable& t) {
-    const Array places = autograd::arange(kTokens, autograd::Dtype::int64, x.data().device());
+    const Array places = autograd::arrays::arange(kTokens, autograd::Dtype::int64, x.data().device());
     const Variable h = body(embed(x) + position(places), {.causal = true});
     return nn::softmax_cross_entropy(out(h.reshape(-1, kUnits)), t.reshape(-1));
   }

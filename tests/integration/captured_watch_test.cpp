@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(persistents_are_watched) {
              "replay: persistent /predictor/bn/N changed since the capture; capture again");
   run.model.predictor.bn.N = 0;
   work.replay();
-  run.model.predictor.bn.avg_mean.array() = autograd::zeros({16});
+  run.model.predictor.bn.avg_mean.array() = autograd::arrays::zeros({16});
   BOOST_TEST(matches(message_of([&] { work.replay(); }),
                      "replay: the array of persistent /predictor/bn/avg_mean was replaced .*"));
 }
@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(modes_of_links_are_watched) {
 }
 
 BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
-  Array table = autograd::full({3}, 2.0), y;
+  Array table = autograd::arrays::full({3}, 2.0), y;
   BOOST_TEST(!autograd::is_capturing());
   autograd::watch_array("nothing", [] { return Array(); });  // no capture is under way
   autograd::CapturedWork work([&] {
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_ones_own_are_watched) {
     y = table * 3.0;
     autograd::watch_array("the table", [&] { return table; });
   });
-  table = autograd::full({3}, 5.0);
+  table = autograd::arrays::full({3}, 5.0);
   if (on_cuda()) {
     BOOST_TEST(test::has(message_of([&] { work.replay(); }),
                          "replay: the array of the table was replaced since the capture (0x"));

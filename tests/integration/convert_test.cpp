@@ -57,7 +57,7 @@ BOOST_AUTO_TEST_CASE(elements_written_through_one_are_read_through_the_other) {
 }
 
 BOOST_AUTO_TEST_CASE(an_array_is_assigned_to_one_of_the_framework) {
-  const autograd::Variable x(autograd::zeros({2, 3}));
+  const autograd::Variable x(autograd::arrays::zeros({2, 3}));
   autograd::assign(x.data(), nd::arange(3));
   BOOST_TEST(autograd::to_vector<float>(x.data()) == (std::vector<float>{0, 1, 2, 0, 1, 2}),
              boost::test_tools::per_element());
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_other_libraries_do_not_convert) {
   BOOST_CHECK_EXCEPTION(static_cast<void>(static_cast<nd::Array>(foreign)), ValueError, [](const ValueError& e) {
     return std::string(e.what()) == "nd::Array: the array was made by reference, not by ndarray";
   });
-  Array own = autograd::zeros({2});
+  Array own = autograd::arrays::zeros({2});
   autograd::fill(foreign, 3);
   autograd::copy_across(own, foreign);
   const nd::Array back = own;

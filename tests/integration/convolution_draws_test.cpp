@@ -105,7 +105,7 @@ Array arranged(const Array& a, Layout layout) {
     case Layout::every_other: {
       Shape twice = a.shape();
       twice.back() = 2 * twice.back() + 1;
-      const Array all = to_device(full(twice, 77, a.dtype(), nd::cpu_device), a.device());
+      const Array all = to_device(arrays::full(twice, 77, a.dtype(), nd::cpu_device), a.device());
       const Array part = slice(all, a.ndim() - 1, 1, twice.back(), 2);
       assign(part, a);
       return part;

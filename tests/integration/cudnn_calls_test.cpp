@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
       }
     }
   // Parameters with fewer axes than x, and a variance of 0.
-  const Array x = to_device(full({4, 3, 2}, 5), kCuda), one = numbers({3, 1}, Dtype::float32, 2);
+  const Array x = to_device(arrays::full({4, 3, 2}, 5), kCuda), one = numbers({3, 1}, Dtype::float32, 2);
   const Arrays y = own().batch_normalization(x, one, one, kEps, {0, 2});
   BOOST_TEST(y[2].shape() == Shape({1, 3, 1}));
   for (const double v : to_vector<double>(y[2])) BOOST_TEST((v >= 0 && v < 1e-8));
@@ -481,12 +481,12 @@ BOOST_AUTO_TEST_CASE(less_work_space_where_memory_is_short) {
   const Array y = own().convolution(x, w, {}, spec);
   {
     const Limit limit{pool};
-    Array reserved = empty({1 << 20}, Dtype::uint8, kCuda);  // for the result
+    Array reserved = arrays::empty({1 << 20}, Dtype::uint8, kCuda);  // for the result
     pool.set_limit(pool.total_bytes(0));
     std::vector<Array> held;
     for (const std::int64_t bytes : {6 << 20, 1 << 20}) {
       try {
-        for (;;) held.push_back(empty({bytes}, Dtype::uint8, kCuda));
+        for (;;) held.push_back(arrays::empty({bytes}, Dtype::uint8, kCuda));
       } catch (const catena::OutOfMemoryError&) {}
     }
     reserved = {};

@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(dropout_drops_the_same_elements_of_gradients_of_any_layout)
   for (const bool cuda : {false, true}) {
     if (cuda && !nd::is_available(Device::Kind::cuda)) continue;
     const Device device = cuda ? kCuda : nd::cpu_device;
-    const Array ones_there = to_device(ones({3, 4, 5, 6}, Dtype::float32, nd::cpu_device), device);
+    const Array ones_there = to_device(arrays::ones({3, 4, 5, 6}, Dtype::float32, nd::cpu_device), device);
     for (const bool last : {false, true})
       for (const bool gradient_last : {false, true}) {
         Variable x(last ? channels_last(ones_there) : ones_there);

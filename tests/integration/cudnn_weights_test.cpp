@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(free_all_blocks_and_short_memory_drop_what_is_kept) {
   const Device device = w.ws[0].device();
   nd::MemoryPool& pool = nd::memory_pool(device.kind);
   pool.set_limit(pool.total_bytes(device.id) + 1, device.id);
-  BOOST_CHECK_THROW(empty({std::int64_t(1) << 30}, Dtype::uint8), catena::OutOfMemoryError);
+  BOOST_CHECK_THROW(arrays::empty({std::int64_t(1) << 30}, Dtype::uint8), catena::OutOfMemoryError);
   pool.set_limit(0, device.id);
   BOOST_TEST(kept_weight_spaces() == 0u);
   BOOST_TEST(w.is_right());
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(the_number_and_the_bytes_are_bounded) {
     const int before = w.copies;
     internal::cudnn::packed_weights(w.layout, w.ws, w.bs, [&] {
       ++w.copies;
-      return empty({std::int64_t(bytes)}, Dtype::uint8);
+      return arrays::empty({std::int64_t(bytes)}, Dtype::uint8);
     });
     return w.copies > before;
   };
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(calls_with_the_same_weights_copy_nothing) {
         const RnnSpec spec = spec_of(mode, 2, both);
         const RnnOperands o = operands_of(spec);
         const RnnResult expected = portable_nn_extension().rnn(o, spec);
-        const RnnOutputGradients g{ones(expected.y.shape(), Dtype::float32, kCuda), {}, {}};
+        const RnnOutputGradients g{arrays::ones(expected.y.shape(), Dtype::float32, kCuda), {}, {}};
         const RnnGradients gradients = portable_nn_extension().rnn_backward(o, spec, expected, g);
         RnnResult r;
         RnnGradients made;
@@ -382,7 +382,7 @@ BOOST_AUTO_TEST_CASE(layers_between_dropout_have_spaces_of_their_own) {
     BOOST_TEST(kept_weight_spaces() == 3u);
     const std::size_t again = places_of([&] { r = nn->rnn(o, spec); });
     check_close(r.y, expected.y, 1e-5, "y");
-    const RnnOutputGradients g{ones(expected.y.shape(), Dtype::float32, kCuda), {}, {}};
+    const RnnOutputGradients g{arrays::ones(expected.y.shape(), Dtype::float32, kCuda), {}, {}};
     const RnnGradients made = nn->rnn_backward(o, spec, r, g),
                        gradients = portable_nn_extension().rnn_backward(o, spec, expected, g);
     check_close(made.gx, gradients.gx, 1e-4, "gx");
@@ -406,7 +406,7 @@ BOOST_AUTO_TEST_CASE(weights_of_another_dtype) {
     const RnnResult expected = portable_nn_extension().rnn(o, spec), r = nn->rnn(o, spec);
     check_close(r.y, expected.y, 4e-3, "y");
     const std::size_t again = places_of([&] { nn->rnn(o, spec); });
-    const RnnOutputGradients g{ones(expected.y.shape(), t, kCuda), {}, {}};
+    const RnnOutputGradients g{arrays::ones(expected.y.shape(), t, kCuda), {}, {}};
     const RnnGradients made = nn->rnn_backward(o, spec, r, g),
                        gradients = portable_nn_extension().rnn_backward(o, spec, expected, g);
     BOOST_TEST((made.gws[0].dtype() == of_weights));
@@ -512,7 +512,7 @@ BOOST_AUTO_TEST_CASE(captured_work_reads_the_weights_of_its_replay) {
   };
   is_current();
   const Values bias = to_vector<double>(o.bs[6]);
-  const Array gy = ones({6, 4}, Dtype::float32, kCuda);
+  const Array gy = arrays::ones({6, 4}, Dtype::float32, kCuda);
   RnnResult r;
   RnnGradients g;
   std::size_t places = 0;

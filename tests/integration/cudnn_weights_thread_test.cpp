@@ -14,7 +14,8 @@ namespace {
 using autograd::Array;
 
 struct Cell {
-  std::vector<Array> ws{autograd::ones({2, 3}), autograd::ones({2, 2})}, bs{autograd::zeros({2}), autograd::zeros({2})};
+  std::vector<Array> ws{autograd::arrays::ones({2, 3}), autograd::arrays::ones({2, 2})},
+      bs{autograd::arrays::zeros({2}), autograd::arrays::zeros({2})};
   std::vector<double> space(std::atomic<int>& copies) const {
     const std::int64_t layout[] = {7};
     return autograd::to_vector<double>(array(layout, copies));

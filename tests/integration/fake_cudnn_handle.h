@@ -153,7 +153,7 @@ inline Array get(cudnnContext* handle, const Described& d, const void* from) {
   return autograd::astype(autograd::copy(as_described(flat, d)), Dtype::float64);
 }
 inline void put(cudnnContext* handle, const Described& d, void* to, const Array& values) {
-  const Array flat = autograd::full({span_of(d)}, 0, dtype_of(d.type), nd::cpu_device);
+  const Array flat = autograd::arrays::full({span_of(d)}, 0, dtype_of(d.type), nd::cpu_device);
   require(values.shape() == d.shape, "a result of another shape than its tensor");
   autograd::assign(as_described(flat, d), values);
   std::vector<std::byte> bytes(std::size_t(flat.size()) * catena::itemsize(flat.dtype()));

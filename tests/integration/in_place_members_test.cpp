@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(matrices) {
 }
 
 BOOST_AUTO_TEST_CASE(of_the_framework) {
-  const autograd::Array a = autograd::ones({2, 2});
+  const autograd::Array a = autograd::arrays::ones({2, 2});
   a.add_(1.0).mul_(3.0);
   a[0] = 0.0;
   a.clamp_({.max = 5.0});
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(of_the_framework) {
   check(p, {2.5, 3});
   p.index_put_({0}, 7).index_put_({nd::array({1, 1})}, 1.0, true);
   check(p, {7, 5});
-  p.copy_(autograd::zeros({2}));
+  p.copy_(autograd::arrays::zeros({2}));
   check(p, {0, 0});
 }
 

@@ -55,10 +55,10 @@ BOOST_AUTO_TEST_CASE(functions_of_the_framework_check_when_ndarray_does) {
 BOOST_AUTO_TEST_CASE(a_wrong_index_is_told_once) {
   if (nd::current_device().kind == nd::Device::Kind::cpu) return;
   const nd::IndexCheckScope checks(true);
-  Variable x(autograd::zeros({3}, autograd::Dtype::float32));
+  Variable x(autograd::arrays::zeros({3}, autograd::Dtype::float32));
   Variable y = autograd::get_item(x, {autograd::array<std::int64_t>({1, 4}, {2})});
   BOOST_CHECK_THROW(autograd::to_vector<double>(y.data()), catena::IndexError);
-  y.set_grad(autograd::ones({2}, autograd::Dtype::float32));
+  y.set_grad(autograd::arrays::ones({2}, autograd::Dtype::float32));
   y.backward();
   BOOST_TEST(autograd::to_vector<double>(x.grad()) == (std::vector<double>{0, 2, 0}), boost::test_tools::per_element());
 }

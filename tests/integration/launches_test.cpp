@@ -87,17 +87,18 @@ BOOST_AUTO_TEST_CASE(one_kernel_for_ranges_and_for_joining) {
 
 BOOST_AUTO_TEST_CASE(one_kernel_for_softmax_and_normalization) {
   if (!counted()) return;
-  const Array x = autograd::ones({12, 700});
+  const Array x = autograd::arrays::ones({12, 700});
   CHECK_ONE_KERNEL([&] { nn::softmax(Variable(x)); }, "softmax_");
   CHECK_ONE_KERNEL([&] { nn::log_softmax(Variable(x)); }, "log_softmax_");
-  const Variable gamma(autograd::ones({700})), beta(autograd::zeros({700}));
+  const Variable gamma(autograd::arrays::ones({700})), beta(autograd::arrays::zeros({700}));
   CHECK_ONE_KERNEL([&] { nn::layer_normalization(Variable(x), gamma, beta); }, "layer_norm_fwd_");
 }
 
 BOOST_AUTO_TEST_CASE(three_kernels_for_the_gradients_of_layer_normalization) {
   if (!counted()) return;
-  Variable x(autograd::ones({12, 700})), gamma(autograd::ones({700})), beta(autograd::zeros({700}));
-  const Array gy = autograd::ones({12, 700});
+  Variable x(autograd::arrays::ones({12, 700})), gamma(autograd::arrays::ones({700})),
+      beta(autograd::arrays::zeros({700}));
+  const Array gy = autograd::arrays::ones({12, 700});
   Variable y = nn::layer_normalization(x, gamma, beta);
   const std::vector<std::string> launched = kernels_of([&] {
     for (Variable* v : {&x, &gamma, &beta}) v->cleargrad();

@@ -53,7 +53,7 @@ void check(const Array& x, const Array& W, const Array& b, const char* what) {
 }
 
 bool on_software_cuda() {
-  return Control::available() && autograd::ones({1}).device().kind == autograd::Device::Kind::cuda;
+  return Control::available() && autograd::arrays::ones({1}).device().kind == autograd::Device::Kind::cuda;
 }
 
 BOOST_AUTO_TEST_SUITE(linear_launches)
@@ -87,8 +87,9 @@ BOOST_AUTO_TEST_CASE(one_launch) {
 // Sums that are so long that they are computed in pieces: the rounding error stays as that of nn::linear without bias.
 BOOST_AUTO_TEST_CASE(long_sums) {
   const std::int64_t inputs = 20000;
-  const Array x = autograd::full({1, inputs}, 0.1f, Dtype::float32), W = autograd::full({2, inputs}, 1, Dtype::float32),
-              b = autograd::full({2}, 3, Dtype::float32);
+  const Array x = autograd::arrays::full({1, inputs}, 0.1f, Dtype::float32),
+              W = autograd::arrays::full({2, inputs}, 1, Dtype::float32),
+              b = autograd::arrays::full({2}, 3, Dtype::float32);
   const double sum = double(0.1f) * double(inputs) + 3;
   for (const double y : autograd::to_vector<double>(nn::linear(x, W, b).data()))
     BOOST_TEST(std::abs(y - sum) < 1e-5 * sum);

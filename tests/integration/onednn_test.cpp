@@ -179,7 +179,7 @@ BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
   BOOST_TEST(is_channels_last(
       apply(catena::kernels::maximum, {y, 0})));  // what stands between two convolutions keeps the layout
   BOOST_TEST(is_channels_last(y * random({1, 16, 1, 1}) + y));
-  const Operand bn[] = {y, ones({1, 16, 1, 1}), zeros({1, 16, 1, 1}), 1e-5};
+  const Operand bn[] = {y, arrays::ones({1, 16, 1, 1}), arrays::zeros({1, 16, 1, 1}), 1e-5};
   BOOST_TEST(is_channels_last(row_wise(catena::kernels::batch_norm_fwd, bn, {0, 2, 3})[0]));
   BOOST_TEST(is_channels_last(nn.convolution_backward_data(w, y, {9, 8}, spec)));
   // the layout changes nothing but the time
@@ -229,9 +229,8 @@ BOOST_AUTO_TEST_CASE(other_dtypes_and_shapes_run_portably) {
   BOOST_TEST(last_implementation() == "portable");
   nn.convolution(astype(x, Dtype::float16), astype(w, Dtype::float16), {}, spec);  // in float32, rounded once
   BOOST_TEST(last_implementation() == "onednn");
-  BOOST_TEST(
-      nn.convolution(empty({0, 2, 4, 4}, Dtype::float32, Device{}), astype(w, Dtype::float32), {}, spec).shape() ==
-      Shape({0, 2, 4, 4}));
+  BOOST_TEST(nn.convolution(arrays::empty({0, 2, 4, 4}, Dtype::float32, Device{}), astype(w, Dtype::float32), {}, spec)
+                 .shape() == Shape({0, 2, 4, 4}));
   BOOST_TEST(last_implementation() == "portable");
   nn.max_pooling(x, {{2, 2}, {2, 2}, {0, 0}, true});
   BOOST_TEST(last_implementation() == "portable");

@@ -50,7 +50,7 @@ struct NoiseRun {
       std::filesystem::temp_directory_path() / ("catena_noise_" + std::to_string(::getpid()));
   nn::Linear model{2, 1};
   training::SGD sgd{0.1};
-  training::SerialIterator data{training::TupleDataset({autograd::ones({4, 2})}), 2};
+  training::SerialIterator data{training::TupleDataset({autograd::arrays::ones({4, 2})}), 2};
   training::Trainer trainer;
   explicit NoiseRun(double iterations)
       : trainer((sgd.setup(model),
@@ -84,7 +84,7 @@ BOOST_AUTO_TEST_CASE(update_one_cannot_be_captured) {
   RMSpropByText optimizer(0.01);
   optimizer.setup(model);
   const auto step = [&] {
-    optimizer.update([&] { return autograd::sum(autograd::square(model(Variable(autograd::ones({2, 3}))))); });
+    optimizer.update([&] { return autograd::sum(autograd::square(model(Variable(autograd::arrays::ones({2, 3}))))); });
   };
   step();
   std::string message;

@@ -43,7 +43,7 @@ struct Drawing : training::DatasetMixin {
     add(Array(nd::random::permutation(5)));
     add(Array(nd::random::default_rng().poisson(20.0, {3})));
     add(autograd::random_normal({2}, 0, 1, autograd::Dtype::float32, autograd::default_generator()));
-    add(nn::dropout(Variable(autograd::ones({8})), {.ratio = 0.5}).data());
+    add(nn::dropout(Variable(autograd::arrays::ones({8})), {.ratio = 0.5}).data());
     add(nn::Linear(3, 2).W.data());
     for (const std::int64_t k : training::permutation(4, autograd::default_generator())) all.push_back(double(k));
     return Example({autograd::array(all, {std::int64_t(all.size())}, autograd::Device{})});

@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(two_launches_for_the_alignments_of_sequences) {
       options.label_length = array<int>({4, 2, 3}, {3});
     }
     const auto launches = [&](std::int64_t times) {
-      Variable x(zeros({times, 3, 6}));
+      Variable x(arrays::zeros({times, 3, 6}));
       const Variable t(array<int>({1, 2, 3, 3, 5, 1, 2, 2, 1, 5, 4, 3}, {3, 4}));
       const auto step = [&] {
         x.cleargrad();

@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(works_of_a_block_under_autocast) {
   for (const bool filter_last : {false, true}) {
     Variable x(on_device(numbers(shape, 1), shape, Dtype::float16, true));
     Variable w(on_device(numbers({8, 8, 3, 3}, 3), {8, 8, 3, 3}, Dtype::float32, filter_last));
-    Variable gamma(ones({8}, Dtype::float32, kCuda)), beta(zeros({8}, Dtype::float32, kCuda));
+    Variable gamma(arrays::ones({8}, Dtype::float32, kCuda)), beta(arrays::zeros({8}, Dtype::float32, kCuda));
     const auto step = [&] {
       for (Variable* v : {&x, &w, &gamma, &beta}) v->cleargrad();
       Variable y;
@@ -341,7 +341,7 @@ BOOST_AUTO_TEST_CASE(errors_of_executions) {
   BOOST_TEST(plan->workspace_bytes == 512 + 2 * (8 + 8));
   const Array x = on_device(numbers(shape, 1), shape, Dtype::float16, false),
               w = on_device(numbers(w_shape, 2), w_shape, Dtype::float16, false),
-              y = zeros(shape, Dtype::float16, kCuda);
+              y = arrays::zeros(shape, Dtype::float16, kCuda);
   const Array workspace = cudnn::new_workspace(*plan, x);
   const auto run = [&](std::vector<cudnn::Binding> bindings, const Array& scratch) {
     cudnn::execute(plan, bindings, scratch, x);
@@ -356,15 +356,15 @@ BOOST_AUTO_TEST_CASE(errors_of_executions) {
       "is not aligned");
   alignas(16) static char host[64];
   check_error([&] { run({all[0], all[1], {cudnn::kY, host}}, workspace); }, "is no device memory");
-  const Array on_host = zeros({1024}, Dtype::uint8, nd::cpu_device);
+  const Array on_host = arrays::zeros({1024}, Dtype::uint8, nd::cpu_device);
   check_error([&] { run(all, on_host); }, "the workspace is no device memory");
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_batch_normalization) {
   if (!have_software_cudnn()) return;
   const Shape shape{2, 4, 3, 1};
-  const Array x = on_device(numbers(shape, 1), shape, Dtype::float32, false), y = zeros(shape, Dtype::float32, kCuda),
-              ones4 = ones({4}, Dtype::float32, kCuda);
+  const Array x = on_device(numbers(shape, 1), shape, Dtype::float32, false),
+              y = arrays::zeros(shape, Dtype::float32, kCuda), ones4 = arrays::ones({4}, Dtype::float32, kCuda);
   const auto images = cudnn::tensor_descriptor(api::cudnn_float, shape, {12, 3, 1, 1}),
              statistics = cudnn::tensor_descriptor(api::cudnn_float, {1, 4, 1, 1}, {4, 1, 1, 1}),
              others = cudnn::tensor_descriptor(api::cudnn_float, {1, 3, 1, 1}, {3, 1, 1, 1}),
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(a_reserve_that_was_not_written) {
   const Shape shape{2, 4, 3, 2};
   const Array x = on_device(numbers(shape, 1), shape, Dtype::float16, true),
               gy = on_device(numbers(shape, 2), shape, Dtype::float16, true),
-              gamma = ones({1, 4, 1, 1}, Dtype::float32, kCuda);
+              gamma = arrays::ones({1, 4, 1, 1}, Dtype::float32, kCuda);
   const Arrays made = own.batch_normalization(x, gamma, gamma, 1e-5, {0, 2, 3});
   BOOST_REQUIRE(made.size() == 5u);
   const auto gx = [&](const Array& reserve) {
@@ -424,7 +424,7 @@ BOOST_AUTO_TEST_CASE(a_reserve_that_was_not_written) {
         own.batch_normalization_backward(x, gy, gamma, made[1], made[3], {0, 2, 3}, reserve)[0])[0];
   };
   BOOST_TEST(!std::isnan(gx(made[4])));
-  BOOST_TEST(std::isnan(gx(zeros(made[4].shape(), Dtype::uint8, kCuda))));
+  BOOST_TEST(std::isnan(gx(arrays::zeros(made[4].shape(), Dtype::uint8, kCuda))));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

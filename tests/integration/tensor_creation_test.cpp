@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(kinds) {
   check_kind(autograd::zeros_like(x, {.requires_grad = true}), nd::float64, {2, 3}, true);
   check_kind(autograd::empty_like(x), nd::float64, {2, 3});
   check_kind(autograd::randint_like(x, 0, 3), nd::float64, {2, 3});
-  const autograd::Array plain = autograd::zeros({2});
+  const autograd::Array plain = autograd::arrays::zeros({2});
   const autograd::Array same_shape = autograd::zeros_like(plain);
   check(same_shape, {0, 0});
   const autograd::using_config scope({.dtype = nd::float64});
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(values) {
   check(autograd::eye(2, 3), {1, 0, 0, 0, 1, 0});
   check(autograd::arange(2, 5), {2, 3, 4});
   check(autograd::arange(5, 0, -2), {5, 3, 1});
-  check(autograd::arange(3.0), {0, 1, 2});
+  check(autograd::arrays::arange(3.0), {0, 1, 2});
   check(autograd::arange(0, 1, 0.25), {0, 0.25, 0.5, 0.75});
   check(autograd::linspace(0, 1, 5), {0, 0.25, 0.5, 0.75, 1});
   check(autograd::logspace(0, 3, 4), {1, 10, 100, 1000});
@@ -297,7 +297,7 @@ BOOST_AUTO_TEST_CASE(distinct_elements_and_counts) {
   const auto runs = autograd::unique_consecutive(x, {.return_inverse = true, .return_counts = true});
   check(runs.inverse_indices, {0, 1, 1, 2, 3});
   check(runs.counts, {1, 2, 1, 1});
-  BOOST_TEST(autograd::unique_consecutive(autograd::zeros({0})).size() == 0);
+  BOOST_TEST(autograd::unique_consecutive(autograd::arrays::zeros({0})).size() == 0);
   check(autograd::bincount(x), {0, 2, 1, 2});
   check(autograd::bincount(x, {.minlength = 6}), {0, 2, 1, 2, 0, 0});
   check(autograd::bincount(x, tensor({1.0, 2.0, 3.0, 4.0, 5.0})), {0, 5, 5, 5});

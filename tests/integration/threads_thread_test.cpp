@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(generators_of_their_own) {
         append(bytes, g.standard_normal({33}));
         append(bytes, g.randint(-5, 1000, {33}));
         append(bytes, g.permutation(17));
-        append(bytes, nd::Array(nn::dropout(Variable(autograd::ones({50}))).data()));
+        append(bytes, nd::Array(nn::dropout(Variable(autograd::arrays::ones({50}))).data()));
       }
       return bytes;
     });
@@ -338,7 +338,7 @@ BOOST_AUTO_TEST_CASE(modes) {
         const auto train = autograd::train_mode((bits & 2) != 0);
         const auto checks = autograd::type_check_mode((bits & 4) != 0);
         std::this_thread::yield();
-        const Variable x(autograd::ones({6}), {.volatile_ = autograd::AUTO});
+        const Variable x(autograd::arrays::ones({6}), {.volatile_ = autograd::AUTO});
         const Variable y = nn::dropout(x) * 2;
         append(bytes, y.creator() != nullptr ? "graph " : "no graph ");
         append(bytes, catena::to_string(y.data().device()));

@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(after_an_exception) {
 // On a GPU, the wait at the end of a kernel is the one that throws the error of a check of indices.
 BOOST_AUTO_TEST_CASE(an_error_that_waiting_throws) {
   const nd::IndexCheckScope checks(true);
-  const autograd::Array a = autograd::zeros({3}, nd::float32), i = autograd::array<std::int64_t>({1, 4}, {2});
+  const autograd::Array a = autograd::arrays::zeros({3}, nd::float32), i = autograd::array<std::int64_t>({1, 4}, {2});
   autograd::Trace trace;
   trace.begin_range("outer");
   BOOST_CHECK_THROW(autograd::take(a, i, 0), catena::IndexError);
@@ -193,7 +193,7 @@ BOOST_AUTO_TEST_CASE(beside_another_profiler) {
 // The work that a sink does itself is not reported to it.
 BOOST_AUTO_TEST_CASE(sinks_that_compute) {
   struct Sink : autograd::ProfileSink {
-    const autograd::Array a = autograd::zeros({4}, nd::float32);
+    const autograd::Array a = autograd::arrays::zeros({4}, nd::float32);
     int begins = 0, ends = 0;
     void operation_begin(std::string_view) override {
       ++begins;

@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(features_of_images) {
   BOOST_TEST(net.extract(image, {"conv1"}, std::nullopt)["conv1"].shape() == Shape({1, 64, 20, 17}));
 
   BOOST_TEST(message_of<catena::ValueError>([&] {
-               net.extract({image, autograd::zeros({3, 40, 32})}, {.size = std::nullopt});
+               net.extract({image, autograd::arrays::zeros({3, 40, 32})}, {.size = std::nullopt});
              }) ==
              "extract: image 1 is 40 x 32 pixels and image 0 40 x 33; give a size, to which all of them are resized");
   BOOST_TEST(has(message_of<catena::KeyError>([&] { net(x, {"fc7"}); }),

@@ -71,12 +71,12 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
 
 BOOST_AUTO_TEST_CASE(labels_and_type_errors) {
   for (const Row& row : kRows) {
-    BOOST_TEST(row.function(Variable(ones({2}))).creator()->label() == row.name);
-    BOOST_CHECK_THROW(row.function(Variable(ones({2}, Dtype::int32))), catena::InvalidType);
+    BOOST_TEST(row.function(Variable(arrays::ones({2}))).creator()->label() == row.name);
+    BOOST_CHECK_THROW(row.function(Variable(arrays::ones({2}, Dtype::int32))), catena::InvalidType);
   }
-  BOOST_CHECK_EXCEPTION(nn::clipped_relu(Variable(ones({2})), 0), catena::AssertionError, [](const catena::Error& e) {
-    return e.what() == std::string("clipped_relu: z is 0 and must be positive");
-  });
+  BOOST_CHECK_EXCEPTION(
+      nn::clipped_relu(Variable(arrays::ones({2})), 0), catena::AssertionError,
+      [](const catena::Error& e) { return e.what() == std::string("clipped_relu: z is 0 and must be positive"); });
 }
 
 BOOST_AUTO_TEST_CASE(nan_passes_and_large_values_do_not_overflow) {
@@ -118,9 +118,9 @@ BOOST_AUTO_TEST_CASE(softmax_along_every_axis) {
   BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::softmax(x, 2).data(), nn::softmax(x, {.axis = 2}).data(), 0, 0));
   BOOST_CHECK_NO_THROW(
       testing::assert_allclose(nn::log_softmax(x, 0).data(), nn::log_softmax(x, {.axis = 0}).data(), 0, 0));
-  BOOST_CHECK_THROW(nn::softmax(Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::softmax(Variable(ones({3, 2})), {.axis = 2}), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::log_softmax(Variable(ones({3, 2}, Dtype::int64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::softmax(Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::softmax(Variable(arrays::ones({3, 2})), {.axis = 2}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::log_softmax(Variable(arrays::ones({3, 2}, Dtype::int64))), catena::InvalidType);
 }
 
 // The ways to give use_cudnn, with names of nn, of functions and without any: values and gradients stay the same bits.
@@ -180,7 +180,7 @@ BOOST_AUTO_TEST_CASE(softplus_far_from_zero) {
   BOOST_TEST(y[0] == 1000.0f);
   BOOST_TEST(y[1] == 0.0f);
   BOOST_TEST(y[2] == std::exp(-30.0f), boost::test_tools::tolerance(1e-6f));
-  BOOST_TEST(to_vector<float>(nn::softplus(Variable(zeros({1}))).data())[0] == std::log(2.0f),
+  BOOST_TEST(to_vector<float>(nn::softplus(Variable(arrays::zeros({1}))).data())[0] == std::log(2.0f),
              boost::test_tools::tolerance(1e-6f));
 }
 
@@ -194,13 +194,13 @@ BOOST_AUTO_TEST_CASE(crelu_along_every_axis) {
             testing::assert_allclose(f({Variable(x)})[0].data(), concatenate(halves, axis), 1e-12, 1e-12));
         test::check_derivatives("crelu", f, {x});
       }
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   BOOST_CHECK(nn::crelu(x).shape() == (Shape{2, 6}));
   for (const int axis : {2, -3})
     BOOST_CHECK_EXCEPTION(nn::crelu(x, axis), catena::InvalidType, [](const catena::Error& e) {
       return std::string(e.what()).starts_with("Invalid operation is performed in: CReLU (Forward)");
     });
-  BOOST_CHECK_THROW(nn::crelu(Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::crelu(Variable(arrays::ones({2, 3}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(maxout_takes_the_greatest_of_neighbours) {
@@ -226,11 +226,11 @@ BOOST_AUTO_TEST_CASE(maxout_takes_the_greatest_of_neighbours) {
         test::check_derivatives("maxout", f, {x});
       }
   // Equal elements get the whole gradient each.
-  Variable tied(ones({1, 2}));
+  Variable tied(arrays::ones({1, 2}));
   Variable y = nn::maxout(tied, 2);
   y.backward();
   BOOST_TEST((to_vector<float>(tied.grad()) == std::vector<float>{1, 1}));
-  BOOST_CHECK(nn::maxout(Variable(zeros({0, 4})), 2).shape() == (Shape{0, 2}));
+  BOOST_CHECK(nn::maxout(Variable(arrays::zeros({0, 4})), 2).shape() == (Shape{0, 2}));
   BOOST_CHECK_EXCEPTION(nn::maxout(tied, 0), catena::ValueError, [](const catena::Error& e) {
     return e.what() == std::string("maxout: pool_size is 0 and must be positive");
   });
@@ -257,11 +257,11 @@ BOOST_AUTO_TEST_CASE(prelu_of_one_slope_and_of_many) {
           testing::assert_allclose(f({Variable(x), Variable(W)})[0].data(), array(expected, x.shape()), 1e-12, 1e-12));
       test::check_derivatives("prelu", f, {x, W}, {.atol16 = 5e-3});
     }
-  const Variable v(ones({2, 3, 4}));
-  BOOST_CHECK(nn::prelu(Variable(zeros({0, 3})), Variable(ones({3}))).shape() == (Shape{0, 3}));
-  BOOST_CHECK_THROW(nn::prelu(v, Variable(ones({4}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::prelu(v, Variable(ones({3, 4, 1}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::prelu(v, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
+  const Variable v(arrays::ones({2, 3, 4}));
+  BOOST_CHECK(nn::prelu(Variable(arrays::zeros({0, 3})), Variable(arrays::ones({3}))).shape() == (Shape{0, 3}));
+  BOOST_CHECK_THROW(nn::prelu(v, Variable(arrays::ones({4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::prelu(v, Variable(arrays::ones({3, 4, 1}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::prelu(v, Variable(arrays::ones({3}, Dtype::float64))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {

@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_CASE(labels_and_indices) {
   check("softmax_cross_entropy", [&](const Variable& t) { nn::softmax_cross_entropy(x, t); });
   check("select_item", [&](const Variable& t) { nn::select_item(x, t); });
   check("black_out", [&](const Variable& t) {
-    nn::black_out(Variable(floats({1, 2, 3, 4}, {2, 2})), t, W, Variable(autograd::zeros({2, 1}, Dtype::int32)));
+    nn::black_out(Variable(floats({1, 2, 3, 4}, {2, 2})), t, W,
+                  Variable(autograd::arrays::zeros({2, 1}, Dtype::int32)));
   });
 }
 

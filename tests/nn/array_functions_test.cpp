@@ -26,7 +26,9 @@ using Numbers = std::vector<double>;
 const test::DerivativeOptions kExact{.atol32 = 0, .rtol32 = 1e-6, .atol16 = 1e-3};
 
 Numbers numbers(const Variable& v) { return to_vector<double>(v.data()); }
-Array arange_of(const Shape& shape) { return astype(reshape(arange(catena::size_of(shape)), shape), Dtype::float64); }
+Array arange_of(const Shape& shape) {
+  return astype(reshape(arrays::arange(catena::size_of(shape)), shape), Dtype::float64);
+}
 const auto says = [](const std::string& text) {
   return [text](const catena::Error& e) { return std::string(e.what()).find(text) != std::string::npos; };
 };
@@ -70,16 +72,16 @@ BOOST_AUTO_TEST_CASE(pixels_and_channels) {
   BOOST_TEST(numbers(nn::depth2space(Variable(arange_of({1, 8, 1, 1})), 2)) == (Numbers{0, 2, 4, 6, 1, 3, 5, 7}),
              boost::test_tools::per_element());
   for (const auto f : {nn::depth2space, nn::pixel_shuffle}) {
-    BOOST_CHECK_EXCEPTION(f(Variable(ones({1, 6, 2, 2})), 2), catena::InvalidType,
+    BOOST_CHECK_EXCEPTION(f(Variable(arrays::ones({1, 6, 2, 2})), 2), catena::InvalidType,
                           says("Expect: X.shape[1] % r ** 2 == 0"));
-    BOOST_CHECK_THROW(f(Variable(ones({4, 2, 2})), 2), catena::InvalidType);
-    BOOST_CHECK_THROW(f(Variable(ones({1, 4, 2, 2}, Dtype::int32)), 2), catena::InvalidType);
-    BOOST_CHECK_THROW(f(Variable(ones({1, 4, 2, 2})), 0), catena::ValueError);
+    BOOST_CHECK_THROW(f(Variable(arrays::ones({4, 2, 2})), 2), catena::InvalidType);
+    BOOST_CHECK_THROW(f(Variable(arrays::ones({1, 4, 2, 2}, Dtype::int32)), 2), catena::InvalidType);
+    BOOST_CHECK_THROW(f(Variable(arrays::ones({1, 4, 2, 2})), 0), catena::ValueError);
   }
   for (const auto f : {nn::space2depth, nn::pixel_unshuffle}) {
-    BOOST_CHECK_THROW(f(Variable(ones({1, 1, 3, 2})), 2), catena::InvalidType);
-    BOOST_CHECK_THROW(f(Variable(ones({1, 1, 2, 3})), 2), catena::InvalidType);
-    BOOST_CHECK_THROW(f(Variable(ones({1, 1, 2, 2})), -1), catena::ValueError);
+    BOOST_CHECK_THROW(f(Variable(arrays::ones({1, 1, 3, 2})), 2), catena::InvalidType);
+    BOOST_CHECK_THROW(f(Variable(arrays::ones({1, 1, 2, 3})), 2), catena::InvalidType);
+    BOOST_CHECK_THROW(f(Variable(arrays::ones({1, 1, 2, 2})), -1), catena::ValueError);
   }
 }
 
@@ -118,8 +120,8 @@ BOOST_AUTO_TEST_CASE(patches_of_images) {
   BOOST_CHECK(nn::im2col(Variable(x), 3, 2, 1).shape() == (Shape{2, 27, 3, 2}));
   BOOST_CHECK(nn::im2col(Variable(x), 2, 3, 1, true).shape() == (Shape{2, 12, 3, 3}));
   BOOST_CHECK_EXCEPTION(nn::im2col(Variable(x), 6), catena::AssertionError, says("should be positive"));
-  BOOST_CHECK_THROW(nn::im2col(Variable(ones({3, 4, 4})), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::im2col(Variable(ones({1, 3, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::im2col(Variable(arrays::ones({3, 4, 4})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::im2col(Variable(arrays::ones({1, 3, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
 }
 
 // The value of one image (H, W) between its pixels, which are 0 outside.
@@ -163,11 +165,11 @@ BOOST_AUTO_TEST_CASE(resized_images) {
     }
   const auto f = [](const Variables& v) { return Variables{nn::resize_images(v[0], {3, 3})}; };
   test::check_derivatives("resize_images of nothing", f, {spread({0, 1, 2, 2})});
-  const Variable v(ones({1, 1, 2, 2}));
+  const Variable v(arrays::ones({1, 1, 2, 2}));
   BOOST_CHECK_EXCEPTION(nn::resize_images(v, {0, 2}), catena::ValueError,
                         says("resize_images: the output shape (0, 2) is not positive"));
-  BOOST_CHECK_THROW(nn::resize_images(Variable(ones({2, 2})), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::resize_images(Variable(ones({1, 1, 2, 2}, Dtype::uint8)), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::resize_images(Variable(arrays::ones({2, 2})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::resize_images(Variable(arrays::ones({1, 1, 2, 2}, Dtype::uint8)), 2), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(affine_grids) {
@@ -184,11 +186,12 @@ BOOST_AUTO_TEST_CASE(affine_grids) {
   // One point lies at (-1, -1).
   const Variable one = point({Variable(array<double>({1, 2, 4, 8, 16, 32}, {1, 2, 3}))})[0];
   BOOST_TEST(numbers(one) == (Numbers{1, 8}), boost::test_tools::per_element());
-  BOOST_CHECK_EXCEPTION(nn::spatial_transformer_grid(Variable(ones({1, 3, 3})), 2), catena::InvalidType,
+  BOOST_CHECK_EXCEPTION(nn::spatial_transformer_grid(Variable(arrays::ones({1, 3, 3})), 2), catena::InvalidType,
                         says("SpatialTransformerGrid (Forward)\n\nExpect: theta.shape[1] == 2"));
-  BOOST_CHECK_THROW(nn::spatial_transformer_grid(Variable(ones({2, 3})), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::spatial_transformer_grid(Variable(ones({1, 2, 3}, Dtype::int32)), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::spatial_transformer_grid(Variable(ones({1, 2, 3})), {2, 0}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::spatial_transformer_grid(Variable(arrays::ones({2, 3})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::spatial_transformer_grid(Variable(arrays::ones({1, 2, 3}, Dtype::int32)), 2),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::spatial_transformer_grid(Variable(arrays::ones({1, 2, 3})), {2, 0}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(sampled_images) {
@@ -234,10 +237,10 @@ BOOST_AUTO_TEST_CASE(sampled_images) {
   };
   testing::assert_allclose(seen({4, 5}), image, 1e-12, 0);
   testing::assert_allclose(seen({3, 2}), nn::resize_images(image, {3, 2}), 1e-12, 0);
-  BOOST_CHECK_THROW(f({Variable(x), Variable(ones({B, 3, 1, 1}, Dtype::float64))}), catena::InvalidType);
-  BOOST_CHECK_THROW(f({Variable(x), Variable(ones({1, 2, 1, 1}, Dtype::float64))}), catena::InvalidType);
-  BOOST_CHECK_THROW(f({Variable(x), Variable(ones({B, 2, 1, 1}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(f({Variable(ones({B, H, W})), Variable(ones({B, 2, 1, 1}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({Variable(x), Variable(arrays::ones({B, 3, 1, 1}, Dtype::float64))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({Variable(x), Variable(arrays::ones({1, 2, 1, 1}, Dtype::float64))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({Variable(x), Variable(arrays::ones({B, 2, 1, 1}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({Variable(arrays::ones({B, H, W})), Variable(arrays::ones({B, 2, 1, 1}))}), catena::InvalidType);
 }
 
 // By position and by name; values and gradients stay the same bits.
@@ -302,7 +305,7 @@ BOOST_AUTO_TEST_CASE(padded_sequences) {
   BOOST_CHECK_EXCEPTION(f(2)({Variable(a)}), catena::InvalidType, says("in_types[0].shape[0] <= length"));
   BOOST_CHECK_THROW(f({})({Variable(a), Variable(spread({3, 1}))}), catena::InvalidType);
   BOOST_CHECK_THROW(f({})({Variable(a), Variable(spread({3}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(f({})({Variable(a), Variable(ones({3, 2}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({})({Variable(a), Variable(arrays::ones({3, 2}))}), catena::InvalidType);
   BOOST_CHECK_THROW(f({})({Variable(spread({}))}), catena::InvalidType);
 }
 
@@ -321,15 +324,15 @@ BOOST_AUTO_TEST_CASE(transposed_sequences) {
   BOOST_CHECK(nn::transpose_sequence({Variable(none), Variable(none)}).empty());
   BOOST_CHECK(nn::transpose_sequence({Variable(array<int>({4, 5}, {2}))})[1].dtype() == Dtype::int32);
   // Absent gradients are zeros.
-  Variable x(ones({2, 1})), z(ones({1, 1}));
+  Variable x(arrays::ones({2, 1})), z(arrays::ones({1, 1}));
   Variable second = nn::transpose_sequence({x, z})[1];
-  second.set_grad(full({1, 1}, 3));
+  second.set_grad(arrays::full({1, 1}, 3));
   second.backward();
   BOOST_TEST(to_vector<double>(x.grad()) == (Numbers{0, 3}), boost::test_tools::per_element());
   BOOST_TEST(to_vector<double>(z.grad()) == (Numbers{0}), boost::test_tools::per_element());
   BOOST_CHECK_EXCEPTION(f({z, x}), catena::InvalidType, says("in_types[0].shape[0] >= in_types[1].shape[0]"));
-  BOOST_CHECK_THROW(f({x, Variable(ones({1, 2}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(f({x, Variable(ones({1, 1}, Dtype::float64))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({x, Variable(arrays::ones({1, 2}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(f({x, Variable(arrays::ones({1, 1}, Dtype::float64))}), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(permutations) {
@@ -355,13 +358,13 @@ BOOST_AUTO_TEST_CASE(permutations) {
     test::check_derivatives("permutate nothing", f(array<int>({}, {0}), 0, inv), {spread({0, 2})}, kExact);
   }
   Variable indices(order);
-  Variable y = sum(nn::permutate(Variable(ones({3, 1})), indices));
+  Variable y = sum(nn::permutate(Variable(arrays::ones({3, 1})), indices));
   y.backward();
   BOOST_CHECK(!indices.grad());
   const Variable v(x);
   BOOST_CHECK_THROW(nn::permutate(v, Variable(columns)), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::permutate(v, Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::permutate(v, Variable(ones({3, 1}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::permutate(v, Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::permutate(v, Variable(arrays::ones({3, 1}, Dtype::int32))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::permutate(v, Variable(order), 2), catena::InvalidType);
   const DebugMode debug(true);
   BOOST_CHECK_NO_THROW(nn::permutate(v, Variable(order)));
@@ -382,10 +385,10 @@ BOOST_AUTO_TEST_CASE(selected_items) {
   test::check_derivatives("select_item", f, {spread({3, 4}), t}, kExact);
   test::check_derivatives("select_item of nothing", f, {spread({0, 4}), array<int>({}, {0})}, kExact);
   const Variable v(x);
-  BOOST_CHECK_THROW(nn::select_item(v, Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::select_item(v, Variable(ones({2}, Dtype::int32))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::select_item(v, Variable(ones({3, 1}, Dtype::int32))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::select_item(Variable(ones({3})), Variable(t)), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::select_item(v, Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::select_item(v, Variable(arrays::ones({2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::select_item(v, Variable(arrays::ones({3, 1}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::select_item(Variable(arrays::ones({3})), Variable(t)), catena::InvalidType);
   const DebugMode debug(true);
   BOOST_CHECK_NO_THROW(nn::select_item(v, Variable(t)));
   BOOST_CHECK_EXCEPTION(nn::select_item(v, Variable(array<int>({0, 4, 0}, {3}))), catena::ValueError,

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(they_take_these_calls) {
     for (const std::int64_t n : {std::int64_t(2), std::int64_t(3), d}) q.push_back(n);
     for (const std::int64_t n : {std::int64_t(1), std::int64_t(5), d}) k.push_back(n);
     for (const std::int64_t n : {std::int64_t(1), std::int64_t(5), dv}) v.push_back(n);
-    return extension->takes({zeros(q, t), zeros(k, t), zeros(v, t), {}});
+    return extension->takes({arrays::zeros(q, t), arrays::zeros(k, t), arrays::zeros(v, t), {}});
   };
   for (const Dtype t : kDtypes)
     for (const std::int64_t d : {16, 32, 64, 96, 128}) BOOST_TEST(takes(t, d, d));
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(lengths) {
   check("several blocks", queries({1, 259, 64}), keys({1, 201, 64}), values({1, 201, 64}));
   for (const Shape& s : {Shape{0, 2, 3, 16}, Shape{2, 0, 3, 16}, Shape{2, 2, 0, 16}})
     for (const Dtype t : kDtypes)
-      BOOST_TEST(scaled_dot_product_attention(ones(s, t), ones(s, t), ones(s, t)).shape() == s);
+      BOOST_TEST(scaled_dot_product_attention(arrays::ones(s, t), arrays::ones(s, t), arrays::ones(s, t)).shape() == s);
 }
 
 BOOST_AUTO_TEST_CASE(positions_of_queries_and_keys) {
@@ -189,7 +189,7 @@ BOOST_AUTO_TEST_CASE(scales) {
 BOOST_AUTO_TEST_CASE(scores_that_grow_from_key_to_key) {
   const Array q = spread({1, 40, 32}, 0.5, 1.5, 1);
   const auto scores = [&](std::int64_t count, double first, double step) {
-    const Array k = zeros({1, count, 32}, Dtype::float64);
+    const Array k = arrays::zeros({1, count, 32}, Dtype::float64);
     for (std::int64_t j = 0; j < count; ++j) fill(slice(k, 1, j, j + 1), (first + step * double(j)) / std::sqrt(32.0));
     check("steps of " + std::to_string(step), q, k, values({1, count, 32}));
   };
@@ -232,7 +232,8 @@ BOOST_AUTO_TEST_CASE(results_are_the_same_in_every_call) {
 BOOST_AUTO_TEST_CASE(large_scores) {
   const Array q = spread({1, 20, 16}, -30, 30, 1), k = spread({1, 40, 16}, -30, 30, 2);
   for (const Dtype t : kDtypes) {
-    const Variable y = scaled_dot_product_attention(astype(q, t), astype(k, t), ones({1, 40, 16}, t), {.scale = 1.0});
+    const Variable y =
+        scaled_dot_product_attention(astype(q, t), astype(k, t), arrays::ones({1, 40, 16}, t), {.scale = 1.0});
     const double bound = t == Dtype::float32 ? 1e-5 : t == Dtype::float16 ? 2e-3 : 1e-2;
     for (const double e : to_vector<double>(y.data())) BOOST_TEST(std::abs(e - 1) < bound);
   }

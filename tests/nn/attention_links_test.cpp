@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(results_of_multihead_attention) {
   const auto [plain, none] = attn(x, x, x, {.need_weights = false});
   near(y, plain);
   BOOST_TEST(!bool(none));
-  near(sum(w, 2), Variable(ones({2, 4}, Dtype::float64)));
+  near(sum(w, 2), Variable(arrays::ones({2, 4}, Dtype::float64)));
   const auto [causal, seen] = attn(x, x, x, {.is_causal = true});
   near(causal, attn(x, x, x, {.need_weights = false, .is_causal = true}).output);
   BOOST_TEST(seen(0, 1, 2).item() == 0);
@@ -135,9 +135,9 @@ BOOST_AUTO_TEST_CASE(results_of_multihead_attention) {
   BOOST_TEST(std::isnan(no_weights(0, 0, 0).item()));
   near(of_none[1], y[1]);
   near(attn(x, x, x, {.key_padding_mask = padding, .need_weights = false}).output[0],
-       Variable(zeros({4, 6}, Dtype::float64)));
+       Variable(arrays::zeros({4, 6}, Dtype::float64)));
   const Variable single = x(Slice(0, 1));
-  const Array for_two = zeros({6, 4, 4}, Dtype::float64);
+  const Array for_two = arrays::zeros({6, 4, 4}, Dtype::float64);
   for (const bool need_weights : {true, false}) {
     BOOST_CHECK_THROW(attn(single, single, single, {.need_weights = need_weights, .attn_mask = for_two}),
                       catena::ValueError);
@@ -159,12 +159,12 @@ BOOST_AUTO_TEST_CASE(results_of_multihead_attention) {
   BOOST_CHECK_NO_THROW(testing::assert_allclose(astype(narrow.data(), Dtype::float64), y.data(), 2e-2, 2e-2));
   // In training, weights are dropped.
   nn::MultiheadAttention dropping(6, 3, {.dropout = 0.5});
-  const Array few = ones({4, 2, 6});
+  const Array few = arrays::ones({4, 2, 6});
   const Variable dropped = dropping(few, few, few, {.average_attn_weights = false}).weights;
   for (const float v : to_vector<float>(dropped.data())) BOOST_TEST((v == 0 || std::abs(v - 0.5f) < 1e-6f));
   BOOST_CHECK_THROW(attn.call({x}), catena::TypeError);
   BOOST_CHECK_THROW(turned(x[0], x[0], x[0]), catena::InvalidType);
-  BOOST_CHECK_THROW(turned(x, x, x, {.attn_mask = zeros({4, 2, 2}, Dtype::float64)}), catena::ValueError);
+  BOOST_CHECK_THROW(turned(x, x, x, {.attn_mask = arrays::zeros({4, 2, 2}, Dtype::float64)}), catena::ValueError);
 }
 
 // A stack of copies of a layer, with the parameters of that layer.
@@ -287,7 +287,7 @@ BOOST_AUTO_TEST_CASE(decoding_with_a_cache) {
   testing::assert_allclose(model(begin, nn::MultiHeadAttentionMasks{.mask = shown}, second).data(), masked, 1e-5, 1e-5);
   caches.pop_back();
   BOOST_CHECK_THROW(model(x, {}, caches), catena::ValueError);
-  BOOST_CHECK_THROW(caches[0].append(ones({1, 2, 3, 2}), ones({1, 2, 3, 2})), catena::ValueError);
+  BOOST_CHECK_THROW(caches[0].append(arrays::ones({1, 2, 3, 2}), arrays::ones({1, 2, 3, 2})), catena::ValueError);
   BOOST_TEST(caches[0].length() == 7);
 }
 
@@ -300,17 +300,18 @@ BOOST_AUTO_TEST_CASE(parameters_and_errors) {
     return e.what() == std::string("MultiHeadAttention: num_heads is 4, which does not divide embed_dim, 6");
   });
   BOOST_CHECK_THROW(nn::MultiHeadAttention(6, 3, {.num_kv_heads = 2}), catena::ValueError);
-  BOOST_CHECK_THROW(link(ones({2, 6})), catena::InvalidType);
-  BOOST_CHECK_THROW(link(ones({2, 3, 6}), {.padding = ones({2, 3})}), catena::ValueError);
+  BOOST_CHECK_THROW(link(arrays::ones({2, 6})), catena::InvalidType);
+  BOOST_CHECK_THROW(link(arrays::ones({2, 3, 6}), {.padding = arrays::ones({2, 3})}), catena::ValueError);
   // Self-attention trains all parameters, in a decoder as well.
   nn::TransformerDecoder decoder(1, 6, 2, {.dim_feedforward = 4, .dropout = 0.5});
-  sum(decoder(ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true})).backward();
+  sum(decoder(arrays::ones({2, 3, 6}), arrays::ones({2, 4, 6}), {.causal = true})).backward();
   // Masks of x and of memory in braces.
-  const Array padding = ones({2, 4}, Dtype::bool_);
-  BOOST_TEST(decoder(ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true}, {.padding = padding}).shape() ==
-             (Shape{2, 3, 6}));
-  BOOST_TEST(decoder.layers[0](ones({2, 3, 6}), ones({2, 4, 6}), {.causal = true}, {.padding = padding}).shape() ==
-             (Shape{2, 3, 6}));
+  const Array padding = arrays::ones({2, 4}, Dtype::bool_);
+  BOOST_TEST(
+      decoder(arrays::ones({2, 3, 6}), arrays::ones({2, 4, 6}), {.causal = true}, {.padding = padding}).shape() ==
+      (Shape{2, 3, 6}));
+  BOOST_TEST(decoder.layers[0](arrays::ones({2, 3, 6}), arrays::ones({2, 4, 6}), {.causal = true}, {.padding = padding})
+                 .shape() == (Shape{2, 3, 6}));
   for (const Variable& p : decoder.params()) BOOST_TEST(bool(p.grad()));
 }
 

@@ -153,15 +153,17 @@ BOOST_AUTO_TEST_CASE(layouts_and_edges) {
   if (default_backend().name() != "reference" && y.device().kind == Device::Kind::cpu)
     BOOST_TEST(transpose(y.data(), Dims{0, 2, 1, 3}).is_c_contiguous());
   for (const Shape& s : {Shape{0, 2, 3, 4}, Shape{2, 0, 3, 4}, Shape{2, 2, 0, 4}})
-    BOOST_TEST(scaled_dot_product_attention(ones(s), ones(s), ones(s)).shape() == s);
+    BOOST_TEST(scaled_dot_product_attention(arrays::ones(s), arrays::ones(s), arrays::ones(s)).shape() == s);
   // No keys: nothing is seen.
-  const Variable none = scaled_dot_product_attention(ones({2, 3, 4}), ones({2, 0, 4}), ones({2, 0, 5}));
+  const Variable none =
+      scaled_dot_product_attention(arrays::ones({2, 3, 4}), arrays::ones({2, 0, 4}), arrays::ones({2, 0, 5}));
   BOOST_TEST(none.shape() == (Shape{2, 3, 5}));
   for (const double e : to_vector<double>(none.data())) BOOST_TEST(e == 0);
   // One token.
   const Array v = spread({1, 3});
   BOOST_CHECK_NO_THROW(testing::assert_allclose(
-      scaled_dot_product_attention(ones({1, 2}), ones({1, 2}), astype(v, Dtype::float32)).data(), v, 1e-6, 1e-6));
+      scaled_dot_product_attention(arrays::ones({1, 2}), arrays::ones({1, 2}), astype(v, Dtype::float32)).data(), v,
+      1e-6, 1e-6));
 }
 
 BOOST_AUTO_TEST_CASE(dropout_follows_the_train_mode) {
@@ -208,7 +210,7 @@ BOOST_AUTO_TEST_CASE(positions) {
     test::check_derivatives("rotary", rotated, {x});
   }
   BOOST_CHECK_THROW(nn::rotary_angles(4, 5), catena::ValueError);
-  BOOST_CHECK_THROW(nn::rotary_embedding(ones({2, 3, 6}), angles), catena::ValueError);
+  BOOST_CHECK_THROW(nn::rotary_embedding(arrays::ones({2, 3, 6}), angles), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
@@ -219,20 +221,20 @@ BOOST_AUTO_TEST_CASE(errors) {
       return found;
     };
   };
-  const Variable q(ones({4, 3, 2}));
-  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, ones({4, 3, 5}), q), catena::InvalidType,
+  const Variable q(arrays::ones({4, 3, 2}));
+  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, arrays::ones({4, 3, 5}), q), catena::InvalidType,
                         message("q.shape[-1] == k.shape[-1]"));
-  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, ones({3, 3, 2}), ones({3, 3, 2})), catena::InvalidType,
-                        message("a multiple of the heads"));
-  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = ones({5, 3})}), catena::ValueError,
+  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, arrays::ones({3, 3, 2}), arrays::ones({3, 3, 2})),
+                        catena::InvalidType, message("a multiple of the heads"));
+  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = arrays::ones({5, 3})}), catena::ValueError,
                         message("scaled_dot_product_attention: the mask of shape (5, 3) does not broadcast"));
-  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = ones({3, 3}, Dtype::int32)}), catena::ValueError,
-                        message("the mask has the dtype int32"));
+  BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.mask = arrays::ones({3, 3}, Dtype::int32)}),
+                        catena::ValueError, message("the mask has the dtype int32"));
   BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.window = -1}), catena::ValueError,
                         message("window is -1"));
   BOOST_CHECK_EXCEPTION(scaled_dot_product_attention(q, q, q, {.dropout = -0.5}), catena::ValueError,
                         message("the ratio -0.5 does not lie in [0, 1)"));
-  BOOST_CHECK_THROW(scaled_dot_product_attention(ones({4}), q, q), catena::InvalidType);
+  BOOST_CHECK_THROW(scaled_dot_product_attention(arrays::ones({4}), q, q), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -61,11 +61,11 @@ BOOST_AUTO_TEST_CASE(functions_compute_in_the_dtype_of_their_policy) {
     BOOST_TEST((y * 2).dtype() == dtype);
     BOOST_TEST((y + b).dtype() == kSingle);  // of different inputs: the wider one
     BOOST_TEST(concat({y, cast(y, kSingle)}, 0).dtype() == kSingle);
-    for (const Variable& wide :
-         {exp(y), log(y), square(y), pow(y, 2), sum(y), mean(y), logsumexp(y), nn::softmax(y),
-          nn::softmax_cross_entropy(y, t), nn::mean_squared_error(y, pattern({4, 2})),
-          nn::sigmoid_cross_entropy(y, Variable(zeros({4, 2}, Dtype::int32))), nn::huber_loss(y, pattern({4, 2}), 1.0),
-          nn::gaussian_kl_divergence(y, b + y), nn::mean_absolute_error(y, pattern({4, 2}))})
+    for (const Variable& wide : {exp(y), log(y), square(y), pow(y, 2), sum(y), mean(y), logsumexp(y), nn::softmax(y),
+                                 nn::softmax_cross_entropy(y, t), nn::mean_squared_error(y, pattern({4, 2})),
+                                 nn::sigmoid_cross_entropy(y, Variable(arrays::zeros({4, 2}, Dtype::int32))),
+                                 nn::huber_loss(y, pattern({4, 2}), 1.0), nn::gaussian_kl_divergence(y, b + y),
+                                 nn::mean_absolute_error(y, pattern({4, 2}))})
       BOOST_TEST(wide.dtype() == kSingle);
     BOOST_TEST(cast(y, Dtype::float64).dtype() == Dtype::float64);
     BOOST_TEST(nn::linear(cast(x, Dtype::float64), cast(W, Dtype::float64)).dtype() == Dtype::float64);

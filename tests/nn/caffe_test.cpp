@@ -247,7 +247,7 @@ BOOST_AUTO_TEST_CASE(numbers_of_bottoms) {
 
 BOOST_AUTO_TEST_CASE(dropout_in_training) {
   CaffeFunction net = load({caffe_layer("Dropout", "drop", {"x"}, {"y"}).message(108, Message().float32(1, 0.75f))});
-  const Variable x(autograd::ones({100, 10}));
+  const Variable x(autograd::arrays::ones({100, 10}));
   const Variable y = net({{"x", x}}, {"y"})[0];  // training is the default
   BOOST_TEST(net.train);
   int kept = 0;

@@ -99,8 +99,8 @@ BOOST_AUTO_TEST_CASE(one_gradient_alone) {
   const auto gradients = [&](bool of_c, bool explicit_zeros, bool second) {
     Variable c(before), v(x);
     auto [state, h] = nn::lstm(c, v);
-    if (of_c || explicit_zeros) state.set_grad(of_c ? spread({3, 2}, -1, 1, 7) : zeros({3, 2}, Dtype::float64));
-    if (!of_c || explicit_zeros) h.set_grad(of_c ? zeros({2, 2}, Dtype::float64) : spread({2, 2}, -1, 1, 8));
+    if (of_c || explicit_zeros) state.set_grad(of_c ? spread({3, 2}, -1, 1, 7) : arrays::zeros({3, 2}, Dtype::float64));
+    if (!of_c || explicit_zeros) h.set_grad(of_c ? arrays::zeros({2, 2}, Dtype::float64) : spread({2, 2}, -1, 1, 8));
     (of_c ? state : h).backward({.enable_double_backprop = second});
     Doubles g = to_vector<double>(c.grad());
     for (const double one : to_vector<double>(v.grad())) g.push_back(one);
@@ -119,32 +119,34 @@ BOOST_AUTO_TEST_CASE(a_cell_retains_its_inputs_and_its_state) {
   Variable before(spread({3, 2})), x(spread({3, 8}, -2, 2, 3));
   auto [c, h] = nn::lstm(before, x);
   c = Variable();  // its array is retained, the variable is not needed
-  h.set_grad(ones({3, 2}, Dtype::float64));
+  h.set_grad(arrays::ones({3, 2}, Dtype::float64));
   h.backward();
   BOOST_TEST(bool(x.grad()));
   Variable y(before.data());
   auto [c2, h2] = nn::lstm(y, x);
   fill(y.data(), 3);
-  h2.set_grad(ones({3, 2}, Dtype::float64));
+  h2.set_grad(arrays::ones({3, 2}, Dtype::float64));
   BOOST_CHECK_THROW(h2.backward(), catena::RuntimeError);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable c(ones({3, 2})), x(ones({3, 8}));
-  BOOST_CHECK_THROW(nn::lstm(c, Variable(ones({4, 8}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::lstm(c, Variable(ones({3, 6}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::lstm(c, Variable(ones({3, 8, 1}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::lstm(Variable(ones({3, 2, 2})), Variable(ones({3, 8, 3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::lstm(Variable(ones({3})), Variable(ones({12}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::lstm(Variable(ones({3, 2}, Dtype::int32)), x), catena::InvalidType);
-  BOOST_CHECK_EXCEPTION(nn::lstm(c, Variable(ones({3, 8}, Dtype::float64))), catena::InvalidType,
+  const Variable c(arrays::ones({3, 2})), x(arrays::ones({3, 8}));
+  BOOST_CHECK_THROW(nn::lstm(c, Variable(arrays::ones({4, 8}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::lstm(c, Variable(arrays::ones({3, 6}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::lstm(c, Variable(arrays::ones({3, 8, 1}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::lstm(Variable(arrays::ones({3, 2, 2})), Variable(arrays::ones({3, 8, 3}))),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::lstm(Variable(arrays::ones({3})), Variable(arrays::ones({12}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::lstm(Variable(arrays::ones({3, 2}, Dtype::int32)), x), catena::InvalidType);
+  BOOST_CHECK_EXCEPTION(nn::lstm(c, Variable(arrays::ones({3, 8}, Dtype::float64))), catena::InvalidType,
                         [](const catena::Error& e) {
                           return std::string(e.what()).starts_with(
                               "Invalid operation is performed in: LSTM (Forward)\nc_prev is float32, x float64: "
                               "x.astype(float32)");
                         });
-  BOOST_CHECK_THROW(nn::slstm(c, c, x, Variable(ones({2, 8}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::slstm(c, Variable(ones({3, 3})), x, Variable(ones({3, 12}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::slstm(c, c, x, Variable(arrays::ones({2, 8}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::slstm(c, Variable(arrays::ones({3, 3})), x, Variable(arrays::ones({3, 12}))),
+                    catena::InvalidType);
   BOOST_TEST(nn::lstm(c, x).h.creator()->label() == "LSTM");
   BOOST_TEST(nn::slstm(c, c, x, x).h.creator()->label() == "SLSTM");
 }

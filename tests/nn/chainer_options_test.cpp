@@ -101,11 +101,11 @@ BOOST_AUTO_TEST_CASE(lists_of_arrays) {
 }
 
 BOOST_AUTO_TEST_CASE(functions_that_fill) {
-  const auto ones = [](const Array& a) { autograd::assign(a, autograd::ones(a.shape(), a.dtype())); };
+  const auto ones = [](const Array& a) { autograd::assign(a, autograd::arrays::ones(a.shape(), a.dtype())); };
   const nn::Linear by_lambda(3, 2, {.initialW = ones});
   BOOST_TEST(values(by_lambda.W.data()) == Doubles(6, 1.0), each);
   struct Twos {
-    void operator()(Array a) const { autograd::assign(a, autograd::full(a.shape(), 2, a.dtype())); }
+    void operator()(Array a) const { autograd::assign(a, autograd::arrays::full(a.shape(), 2, a.dtype())); }
   };
   const nn::Linear by_class(3, 2, {.initialW = Twos(), .initial_bias = Twos()});
   BOOST_TEST(values(by_class.W.data()) == Doubles(6, 2.0), each);
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(recurrent_links) {
   BOOST_TEST(nn::NStepBiLSTM(1, 3, 4, {.dropout = 0.5}).direction == 2);
   nn::StatelessLSTM lstm(3, 4);
   const Variable x = random({2, 3});
-  Variable c(autograd::zeros({2, 4})), h = c;
+  Variable c(autograd::arrays::zeros({2, 4})), h = c;
   const nn::LSTMState expected = lstm(c, h, x);
   std::tie(c, h) = lstm(c, h, x);
   BOOST_TEST(of(c) == of(expected.c), each);

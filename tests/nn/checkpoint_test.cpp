@@ -164,7 +164,8 @@ BOOST_AUTO_TEST_CASE(kept_products) {
   };
   // 1 - tanh(h)^2 of the old or the new product, times the new weight.
   const auto expected = [](bool old) {
-    const Variable x(spread({2, 3})), W(spread({4, 3}, -1, 1, 1)), after(autograd::full({4, 3}, 0.25, Dtype::float64));
+    const Variable x(spread({2, 3})), W(spread({4, 3}, -1, 1, 1)),
+        after(autograd::arrays::full({4, 3}, 0.25, Dtype::float64));
     const Variable y = nn::tanh(nn::linear(x, old ? W : after));
     return autograd::matmul(1 - y * y, after).data();
   };

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(parameters_have_the_dtype_of_the_configuration) {
     BOOST_TEST((net->l1.W.dtype() == dtype && net->l1.b->dtype() == dtype));
     BOOST_TEST((dtypes_of(net->bn) == std::vector<Dtype>(4, dtype)));
     // The first call determines only the shape.
-    net->l2(Variable(autograd::ones({2, 3}, dtype)));
+    net->l2(Variable(autograd::arrays::ones({2, 3}, dtype)));
     BOOST_TEST((net->l2.W.dtype() == dtype && net->l2.b->dtype() == dtype));
     net->free.initialize({2, 3});
     BOOST_TEST((net->free.dtype() == dtype));
@@ -55,7 +55,7 @@ BOOST_AUTO_TEST_CASE(an_initializer_with_a_dtype_is_not_changed) {
               Dtype::float16));
   BOOST_TEST((nn::generate_array(nn::initializers::One(), {2}).dtype() == Dtype::float64));
   BOOST_TEST((nn::generate_array(nn::initializers::One({.dtype = Dtype::float32}), {2}).dtype() == Dtype::float32));
-  BOOST_TEST((nn::Parameter(autograd::ones({2}, Dtype::float32)).dtype() == Dtype::float32));
+  BOOST_TEST((nn::Parameter(autograd::arrays::ones({2}, Dtype::float32)).dtype() == Dtype::float32));
   BOOST_TEST(
       (dtypes_of(nn::BatchNormalization(2, {.dtype = Dtype::float32})) == std::vector<Dtype>(4, Dtype::float32)));
   const nn::Parameter constant(nn::Initializer(0.5), {2});
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(mixed_16_bits) {
   const nn::DecorrelatedBatchNormalization whitened(4, {.groups = 2});
   BOOST_TEST((whitened.avg_mean.array().dtype() == Dtype::float32));
   // The layers fit each other.
-  const Variable y = net.bn(net.l1(Variable(autograd::ones({5, 3}, Dtype::float16))));
+  const Variable y = net.bn(net.l1(Variable(autograd::arrays::ones({5, 3}, Dtype::float16))));
   BOOST_TEST((y.dtype() == Dtype::float16));
 }
 

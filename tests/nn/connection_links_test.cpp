@@ -213,12 +213,12 @@ BOOST_AUTO_TEST_CASE(embed_id) {
   BOOST_TEST(to_vector<double>(given.W.data()) == (std::vector<double>{1, 2, 3, 4}), boost::test_tools::per_element());
   BOOST_TEST(!nn::EmbedID::from_pretrained(vectors).weight.requires_grad());
   BOOST_TEST(nn::EmbedID::from_pretrained(vectors, false).weight.requires_grad());
-  BOOST_CHECK_THROW(nn::EmbedID::from_pretrained(autograd::ones({2, 2, 2})), catena::ValueError);
+  BOOST_CHECK_THROW(nn::EmbedID::from_pretrained(autograd::arrays::ones({2, 2, 2})), catena::ValueError);
   BOOST_CHECK_THROW(nn::EmbedID(3, 2, {.padding_idx = -4}), catena::ValueError);
   BOOST_TEST((nn::EmbedID(3, 2, nn::initializers::Normal(1.0, {.dtype = Dtype::float16})).W.dtype() == Dtype::float16));
   nn::EmbedID loaded(3, 2);
   check_file("embed_id", l, loaded);
-  BOOST_TEST(nn::EmbedID(3, 2)(Variable(autograd::zeros({0, 4}, Dtype::int32))).shape() == Shape({0, 4, 2}));
+  BOOST_TEST(nn::EmbedID(3, 2)(Variable(autograd::arrays::zeros({0, 4}, Dtype::int32))).shape() == Shape({0, 4, 2}));
   BOOST_CHECK_THROW(l(Variable(floats({1}, {1}))), catena::InvalidType);
   const autograd::DebugMode debugging(true);
   BOOST_CHECK_THROW(l(Variable(ints({3}))), catena::ValueError);
@@ -266,7 +266,7 @@ BOOST_AUTO_TEST_CASE(maxout) {
   autograd::seed(8);
   nn::Maxout lazy(std::nullopt, 100, 4, {.wscale = 4.0});
   BOOST_TEST(lazy.linear.has_uninitialized_params());
-  BOOST_TEST(lazy(Variable(autograd::zeros({2, 64}))).shape() == Shape({2, 100}));
+  BOOST_TEST(lazy(Variable(autograd::arrays::zeros({2, 64}))).shape() == Shape({2, 100}));
   BOOST_TEST(std::fabs(deviation(lazy.linear.W.data()) - 0.25) < 0.005);  // sqrt(4 / 64)
   BOOST_TEST(nn::Maxout(2, 2, 2, {.initial_bias = {}}).params().size() == 1u);
   nn::Maxout loaded(2, 2, 2);
@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(simplified_dropconnect) {
     const Array mask = floats({1, 0, 1, 0, 1, 0}, {1, 2, 3});
     BOOST_TEST(values(filled(x, true, mask).data()) == (Doubles{9, 5}), boost::test_tools::per_element());
     BOOST_TEST(values(filled(x, false, mask).data()) == (Doubles{5, 3}), boost::test_tools::per_element());
-    const Variable ones(autograd::ones({1, 400}));
+    const Variable arrays::ones(autograd::arrays::ones({1, 400}));
     nn::SimplifiedDropconnect many(400, 1, {.initialW = 1.0});
     const double kept = values(many(ones, true).data())[0];
     BOOST_TEST(kept != 400);
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(simplified_dropconnect) {
   autograd::seed(9);
   nn::SimplifiedDropconnect wide(100, 50, {.ratio = 0.5, .nobias = true, .initialW = 1.0});
   double mean = 0;
-  for (const double v : values(wide(Variable(autograd::ones({20, 100}))).data())) mean += v / 1000;
+  for (const double v : values(wide(Variable(autograd::arrays::ones({20, 100}))).data())) mean += v / 1000;
   BOOST_TEST(std::fabs(mean - 100) < 2);
   BOOST_CHECK_THROW(nn::SimplifiedDropconnect(3, 2, 1.0), catena::ValueError);
   BOOST_CHECK_THROW(filled(Variable(floats({1, 2}, {1, 2}))), catena::InvalidType);

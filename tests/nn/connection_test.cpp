@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(linear_of_float16_rounds_once) {
     Variable y = nn::linear(xs, W, b);
     BOOST_TEST(to_vector<double>(y.data()) == (std::vector<double>{2050, 2048, 2052}),
                boost::test_tools::per_element());
-    y.set_grad(ones({1, 3}, Dtype::float16));
+    y.set_grad(arrays::ones({1, 3}, Dtype::float16));
     y.backward();
     BOOST_TEST(to_vector<double>(b.grad()) == (std::vector<double>{1, 1, 1}), boost::test_tools::per_element());
     BOOST_TEST(to_vector<double>(W.grad())[std::size_t(n)] == 2048.0);
@@ -123,37 +123,40 @@ BOOST_AUTO_TEST_CASE(dtypes_that_do_not_fit_are_told_with_the_cure) {
     }
     return "no InvalidType";
   };
-  const Variable x(ones({2, 3}, Dtype::float64)), W(ones({4, 3})), b(ones({4}));
+  const Variable x(arrays::ones({2, 3}, Dtype::float64)), W(arrays::ones({4, 3})), b(arrays::ones({4}));
   BOOST_TEST(line([&] { nn::linear(x, W, b); }) == "x is float64, W float32: x.astype(float32)");
-  BOOST_TEST(line([&] { nn::linear(Variable(ones({2, 3}, Dtype::int64)), W, b); }) == "x is int64: x.astype(float32)");
   BOOST_TEST(line([&] {
-               nn::convolution_2d(Variable(ones({1, 1, 3, 3})), Variable(ones({1, 1, 1, 1})),
-                                  Variable(ones({1}, Dtype::float64)));
+               nn::linear(Variable(arrays::ones({2, 3}, Dtype::int64)), W, b);
+             }) == "x is int64: x.astype(float32)");
+  BOOST_TEST(line([&] {
+               nn::convolution_2d(Variable(arrays::ones({1, 1, 3, 3})), Variable(arrays::ones({1, 1, 1, 1})),
+                                  Variable(arrays::ones({1}, Dtype::float64)));
              }) == "x is float32, b float64: b.astype(float32)");
   // A shape that does not fit has no such line.
-  BOOST_TEST(line([&] { nn::linear(Variable(ones({2, 5})), W, b); }).empty());
+  BOOST_TEST(line([&] { nn::linear(Variable(arrays::ones({2, 5})), W, b); }).empty());
 }
 
 BOOST_AUTO_TEST_CASE(linear_in_the_dtype_of_x) {
   Variable x(spread({2, 3})), W(astype(spread({4, 3}), Dtype::float32));
   Variable y = nn::linear(x, W);
   BOOST_CHECK(y.dtype() == Dtype::float64);
-  y.set_grad(ones({2, 4}, Dtype::float64));
+  y.set_grad(arrays::ones({2, 4}, Dtype::float64));
   y.backward();
   BOOST_CHECK(x.grad().dtype() == Dtype::float64);
   BOOST_CHECK(W.grad().dtype() == Dtype::float32);
 }
 
 BOOST_AUTO_TEST_CASE(linear_errors) {
-  const Variable x(ones({2, 3})), W(ones({4, 3}));
-  BOOST_CHECK_EXCEPTION(nn::linear(x, Variable(ones({4, 5}))), catena::InvalidType, [](const catena::InvalidType& e) {
-    return e.expect() == "prod(x.shape[1:]) == W.shape[1]" && e.actual() == "3 != 5";
-  });
-  BOOST_CHECK_THROW(nn::linear(Variable(ones({3})), W), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::linear(x, Variable(ones({4, 3, 1}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::linear(x, W, Variable(ones({5}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::linear(x, W, Variable(ones({4}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::linear(Variable(ones({2, 3}, Dtype::int32)), W), catena::InvalidType);
+  const Variable x(arrays::ones({2, 3})), W(arrays::ones({4, 3}));
+  BOOST_CHECK_EXCEPTION(nn::linear(x, Variable(arrays::ones({4, 5}))), catena::InvalidType,
+                        [](const catena::InvalidType& e) {
+                          return e.expect() == "prod(x.shape[1:]) == W.shape[1]" && e.actual() == "3 != 5";
+                        });
+  BOOST_CHECK_THROW(nn::linear(Variable(arrays::ones({3})), W), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::linear(x, Variable(arrays::ones({4, 3, 1}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::linear(x, W, Variable(arrays::ones({5}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::linear(x, W, Variable(arrays::ones({4}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::linear(Variable(arrays::ones({2, 3}, Dtype::int32)), W), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(convolution_values_and_derivatives) {
@@ -193,11 +196,11 @@ BOOST_AUTO_TEST_CASE(convolution_of_groups) {
   testing::assert_allclose(f({Variable(x), Variable(W), Variable(b)})[0].data(), concatenate(parts, 1), 1e-12, 1e-12);
   test::check_derivatives("convolution of groups", f, {x, W, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
   const Variable v(x);
-  BOOST_CHECK_EXCEPTION(nn::convolution_2d(v, Variable(ones({6, 3, 1, 1}, Dtype::float64)), {}, options),
+  BOOST_CHECK_EXCEPTION(nn::convolution_2d(v, Variable(arrays::ones({6, 3, 1, 1}, Dtype::float64)), {}, options),
                         catena::InvalidType, [](const catena::InvalidType& e) {
                           return e.expect() == "x.shape[1] == W.shape[1] * groups" && e.actual() == "4 != 6";
                         });
-  BOOST_CHECK_THROW(nn::convolution_2d(v, Variable(ones({5, 2, 1, 1}, Dtype::float64)), {}, options),
+  BOOST_CHECK_THROW(nn::convolution_2d(v, Variable(arrays::ones({5, 2, 1, 1}, Dtype::float64)), {}, options),
                     catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_2d(v, Variable(W), {}, {.groups = 0}), catena::ValueError);
 }
@@ -225,13 +228,15 @@ BOOST_AUTO_TEST_CASE(depthwise_convolutions) {
   const Variable v(x), w(W);
   testing::assert_allclose(nn::depthwise_convolution_2d(v, w, {}, 2, 1),
                            nn::depthwise_convolution_2d(v, w, {}, {.stride = 2, .pad = 1}), 0, 0);
-  BOOST_CHECK_EXCEPTION(nn::depthwise_convolution_2d(v, Variable(ones({2, 2, 3, 3}, Dtype::float64))),
+  BOOST_CHECK_EXCEPTION(nn::depthwise_convolution_2d(v, Variable(arrays::ones({2, 2, 3, 3}, Dtype::float64))),
                         catena::InvalidType, [](const catena::Error& e) {
                           return std::string(e.what()).find("DepthwiseConvolution2D (Forward)") != std::string::npos;
                         });
-  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(v, w, Variable(ones({3}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(Variable(ones({3, 5, 4})), w), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(Variable(ones({2, 3, 5, 4}, Dtype::int32)), w), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(v, w, Variable(arrays::ones({3}, Dtype::float64))),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(Variable(arrays::ones({3, 5, 4})), w), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::depthwise_convolution_2d(Variable(arrays::ones({2, 3, 5, 4}, Dtype::int32)), w),
+                    catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(deconvolutions) {
@@ -280,7 +285,7 @@ BOOST_AUTO_TEST_CASE(deconvolutions) {
   const auto without = [](const Variables& v) { return Variables{nn::deconvolution_2d(v[0], v[1])}; };
   test::check_derivatives("deconvolution without bias", without, {spread({1, 1, 1, 1}), spread({1, 1, 1, 1})});
   test::check_derivatives("deconvolution of nothing", without, {spread({0, 2, 3, 3}), spread({2, 1, 2, 2})});
-  const Variable x(ones({1, 2, 3, 3})), W(ones({2, 1, 3, 3}));
+  const Variable x(arrays::ones({1, 2, 3, 3})), W(arrays::ones({2, 1, 3, 3}));
   BOOST_CHECK(nn::deconvolution_2d(x, W, {}, 2, 1).shape() == (Shape{1, 1, 5, 5}));
   BOOST_CHECK(nn::deconvolution_2d(x, W, {}, 2, 1, nn::Pair(6, 5)).shape() == (Shape{1, 1, 6, 5}));
   // The adjoint of the convolution with the same filter.
@@ -291,10 +296,10 @@ BOOST_AUTO_TEST_CASE(deconvolutions) {
                         [](const catena::InvalidType& e) {
                           return e.expect() == "get_conv_outsize(outsize) == x.shape[2]" && e.actual() == "4 != 3";
                         });
-  BOOST_CHECK_THROW(nn::deconvolution_2d(x, Variable(ones({3, 1, 3, 3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(ones({2}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(ones({1}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::deconvolution_2d(Variable(ones({2, 3, 3})), W), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, Variable(arrays::ones({3, 1, 3, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(arrays::ones({2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, Variable(arrays::ones({1}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_2d(Variable(arrays::ones({2, 3, 3})), W), catena::InvalidType);
   BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, {}, {.groups = 3}), catena::InvalidType);
   BOOST_CHECK_THROW(nn::deconvolution_2d(x, W, {}, {.groups = 0}), catena::ValueError);
   BOOST_CHECK_EXCEPTION(nn::deconvolution_2d(x, W, {}, 1, 3), catena::AssertionError, [](const catena::Error& e) {
@@ -342,9 +347,9 @@ BOOST_AUTO_TEST_CASE(bilinear_maps) {
     BOOST_CHECK_THROW(six(changed), catena::InvalidType);
     Shape shape = inputs[wrong].shape();
     shape[0] += 1;
-    changed[wrong] = Variable(ones(shape, Dtype::float64));
+    changed[wrong] = Variable(arrays::ones(shape, Dtype::float64));
     BOOST_CHECK_THROW(six(changed), catena::InvalidType);
-    changed[wrong] = Variable(ones({}, Dtype::float64));
+    changed[wrong] = Variable(arrays::ones({}, Dtype::float64));
     BOOST_CHECK_THROW(six(changed), catena::InvalidType);
   }
 }
@@ -383,10 +388,10 @@ BOOST_AUTO_TEST_CASE(embedded_numbers) {
   y.backward();
   BOOST_TEST(to_vector<double>(weights.grad()) == (std::vector<double>{0, 0, 0, 2, 2, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0}),
              boost::test_tools::per_element());
-  BOOST_CHECK_THROW(nn::embed_id(Variable(ones({2})), weights), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::embed_id(Variable(arrays::ones({2})), weights), catena::InvalidType);
   BOOST_CHECK_THROW(nn::embed_id(Variable(array<int>({1}, {})), weights), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(ones({5}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(ones({5, 3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(arrays::ones({5}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::embed_id(Variable(x), Variable(arrays::ones({5, 3}, Dtype::int32))), catena::InvalidType);
   if (weights.device().kind == Device::Kind::cpu)
     for (const int wrong : {5, -1, -5, -6}) {
       const Variable ids(array<int>({0, wrong}, {2}));
@@ -435,13 +440,13 @@ BOOST_AUTO_TEST_CASE(a_bool_is_no_length) {
 }
 
 BOOST_AUTO_TEST_CASE(convolution_errors) {
-  const Variable x(ones({2, 3, 4, 4})), W(ones({5, 3, 3, 3}));
-  BOOST_CHECK_THROW(nn::convolution_2d(Variable(ones({3, 4, 4})), W), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::convolution_2d(x, Variable(ones({5, 2, 3, 3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::convolution_2d(x, W, Variable(ones({4}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::convolution_2d(Variable(ones({2, 3, 4, 4}, Dtype::int32)), W), catena::InvalidType);
+  const Variable x(arrays::ones({2, 3, 4, 4})), W(arrays::ones({5, 3, 3, 3}));
+  BOOST_CHECK_THROW(nn::convolution_2d(Variable(arrays::ones({3, 4, 4})), W), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_2d(x, Variable(arrays::ones({5, 2, 3, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_2d(x, W, Variable(arrays::ones({4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_2d(Variable(arrays::ones({2, 3, 4, 4}, Dtype::int32)), W), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(
-      nn::convolution_2d(Variable(ones({2, 3, 2, 4})), W), catena::AssertionError,
+      nn::convolution_2d(Variable(arrays::ones({2, 3, 2, 4})), W), catena::AssertionError,
       [](const catena::Error& e) { return std::string(e.what()).find("should be positive") != std::string::npos; });
 }
 

@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(a_small_network_in_every_pixel) {
   check_same(mlp(x), y, "y");
   check_same(mlp.call({x}), y, "call");
   nn::MLPConvolution2D twin(mlp);
-  child(mlp, 2).W.set_data(autograd::zeros(child(mlp, 2).W.shape()));
+  child(mlp, 2).W.set_data(autograd::arrays::zeros(child(mlp, 2).W.shape()));
   check_same(twin(x), y, "a copy");
 }
 

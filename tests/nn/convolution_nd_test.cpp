@@ -251,14 +251,17 @@ BOOST_AUTO_TEST_CASE(without_images_and_channels) {
   const auto back = [](const Variables& v) { return Variables{nn::deconvolution_nd(v[0], v[1])}; };
   test::check_derivatives("convolution of no image", forward, {spread({0, 2, 3, 3, 3}), spread({1, 2, 2, 2, 2})});
   test::check_derivatives("deconvolution of no image", back, {spread({0, 2, 3, 3, 3}), spread({2, 1, 2, 2, 2})});
-  BOOST_TEST(forward({Variable(ones({2, 0, 4})), Variable(ones({3, 0, 2}))})[0].shape() == Shape({2, 3, 3}));
-  for (const double v : to_vector<double>(forward({Variable(ones({2, 0, 4})), Variable(ones({3, 0, 2}))})[0].data()))
+  BOOST_TEST(forward({Variable(arrays::ones({2, 0, 4})), Variable(arrays::ones({3, 0, 2}))})[0].shape() ==
+             Shape({2, 3, 3}));
+  for (const double v :
+       to_vector<double>(forward({Variable(arrays::ones({2, 0, 4})), Variable(arrays::ones({3, 0, 2}))})[0].data()))
     BOOST_TEST(v == 0);
 }
 
 // 4096 products of 1 / 64 in float16: the sum is 64, whatever their order, if it is not rounded on the way.
 BOOST_AUTO_TEST_CASE(float16_sums_are_rounded_once) {
-  const Variable x(full({1, 64, 4, 4, 4}, 0.125, Dtype::float16)), W(full({1, 64, 4, 4, 4}, 0.125, Dtype::float16));
+  const Variable x(arrays::full({1, 64, 4, 4, 4}, 0.125, Dtype::float16)),
+      W(arrays::full({1, 64, 4, 4, 4}, 0.125, Dtype::float16));
   const Variable y = nn::convolution_nd(x, W);
   BOOST_CHECK(y.dtype() == Dtype::float16);
   BOOST_TEST(to_vector<double>(y.data())[0] == 64.0);
@@ -283,21 +286,21 @@ BOOST_AUTO_TEST_CASE(how_it_is_computed_changes_no_value) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable x(ones({2, 4, 3, 4, 3})), W(ones({2, 4, 2, 2, 2})), V(ones({4, 2, 2, 2, 2}));
+  const Variable x(arrays::ones({2, 4, 3, 4, 3})), W(arrays::ones({2, 4, 2, 2, 2})), V(arrays::ones({4, 2, 2, 2, 2}));
   BOOST_TEST(has(words_of<catena::InvalidType>([&] {
-                   nn::convolution_nd(Variable(ones({2, 4})), W);
+                   nn::convolution_nd(Variable(arrays::ones({2, 4})), W);
                  }),
                  "Invalid operation is performed in: ConvolutionND (Forward)\n\nExpect: x.ndim >= 3\nActual: "
                  "2 < 3"));
   BOOST_TEST(has(words_of<catena::InvalidType>([&] {
-                   nn::convolution_nd(x, Variable(ones({2, 4, 2, 2})));
+                   nn::convolution_nd(x, Variable(arrays::ones({2, 4, 2, 2})));
                  }),
                  "Expect: W.ndim == 5\nActual: 4 != 5"));
   BOOST_TEST(has(words_of<catena::InvalidType>([&] { nn::convolution_nd(x, V); }),
                  "Expect: x.shape[1] == W.shape[1]\nActual: 4 != 2"));
-  BOOST_CHECK_THROW(nn::convolution_nd(x, W, Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::convolution_nd(x, W, Variable(ones({2}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::convolution_nd(Variable(ones({2, 4, 3, 4, 3}, Dtype::int32)), W), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_nd(x, W, Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_nd(x, W, Variable(arrays::ones({2}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::convolution_nd(Variable(arrays::ones({2, 4, 3, 4, 3}, Dtype::int32)), W), catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_nd(Variable(), W), catena::TypeError);
   BOOST_CHECK_THROW(nn::convolution_nd(x, W, {}, {.groups = 0}), catena::ValueError);
   BOOST_TEST(words_of<catena::AssertionError>([&] {
@@ -314,12 +317,12 @@ BOOST_AUTO_TEST_CASE(errors) {
                  "Output sizes should be positive"));
 
   BOOST_TEST(has(words_of<catena::InvalidType>([&] {
-                   nn::deconvolution_nd(Variable(ones({2, 4})), V);
+                   nn::deconvolution_nd(Variable(arrays::ones({2, 4})), V);
                  }),
                  "DeconvolutionND (Forward)"));
   BOOST_CHECK_THROW(nn::deconvolution_nd(x, W), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::deconvolution_nd(x, Variable(ones({4, 2, 2, 2}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::deconvolution_nd(x, V, Variable(ones({4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_nd(x, Variable(arrays::ones({4, 2, 2, 2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::deconvolution_nd(x, V, Variable(arrays::ones({4}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::deconvolution_nd(x, V, {}, {.groups = 0}), catena::ValueError);
   BOOST_TEST(words_of<catena::AssertionError>([&] {
                nn::deconvolution_nd(x, V, {}, 1, 0, {4, 5});
@@ -334,7 +337,7 @@ BOOST_AUTO_TEST_CASE(errors) {
 
 // Strides of 0 would divide by 0; the functions and the links say so.
 BOOST_AUTO_TEST_CASE(geometry_is_checked) {
-  const Variable x(ones({1, 2, 5, 5})), w(ones({2, 2, 3, 3}));
+  const Variable x(arrays::ones({1, 2, 5, 5})), w(arrays::ones({2, 2, 3, 3}));
   using catena::ValueError;
   BOOST_TEST(words_of<ValueError>([&] {
                nn::deconvolution_2d(x, w, {}, {.stride = {1, 0}, .outsize = 7});

@@ -125,12 +125,12 @@ BOOST_AUTO_TEST_CASE(numbers_follow_the_other_parameter) {
   BOOST_TEST((D::Normal(0, 1).scale.dtype() == Dtype::float32));
   BOOST_TEST((D::Normal(of({1, 2}), 0.1).scale.dtype() == Dtype::float32));
   // Tensors without axes follow those with axes; of equal ranks the wider dtype is that of both.
-  const Variable tenth(autograd::full({}, 0.1, Dtype::float64));
+  const Variable tenth(autograd::arrays::full({}, 0.1, Dtype::float64));
   BOOST_TEST((D::Normal(of({1, 2}), tenth).scale.dtype() == Dtype::float32));
   BOOST_TEST((D::Normal(of({1, 2}), loc).loc.dtype() == Dtype::float64));
   BOOST_TEST((D::Normal(ints({1, 2}), tenth).loc.dtype() == Dtype::float64));
   if (const auto device = other_device()) {
-    const Variable there(autograd::full({2}, 0.5, Dtype::float32, *device));
+    const Variable there(autograd::arrays::full({2}, 0.5, Dtype::float32, *device));
     const D::Normal moved(there, 1);
     BOOST_TEST((moved.scale.device() == *device));
     BOOST_TEST((moved.log_prob(0.5).device() == *device));
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(independent_axes_of_a_batch) {
   check_near(axes(rows, 2).entropy(), {8.5136312}, 1e-5);
   const D::Laplace wide(Variable(floats({0.5f, -1}, {2, 1})), of({1, 2, 0.5f}));
   check_near(D::Independent<D::Laplace>(wide, 1).entropy(), {5.0794415, 5.0794415}, 1e-5);
-  const D::Dirichlet weights(Variable(floats({0.5f, 1, 2, 3, 2, 1}, {2, 3}))), flat(autograd::ones({2, 3}));
+  const D::Dirichlet weights(Variable(floats({0.5f, 1, 2, 3, 2, 1}, {2, 3}))), flat(autograd::arrays::ones({2, 3}));
   const D::Independent<D::Dirichlet> all(weights, 1);
   check_near(D::kl_divergence(all, D::Independent<D::Dirichlet>(flat, 1)), {1.3396199}, 1e-5);
   check_near(all.entropy(), {-2.7259143}, 1e-5);
@@ -221,8 +221,9 @@ BOOST_AUTO_TEST_CASE(independent_axes_of_a_batch) {
   autograd::sum(divergence * of({1, 2})).backward();
   check_near(Variable(loc.grad()), {0.5, -0.25, 8, 0, 0.5, -4}, 1e-5);
   BOOST_CHECK_THROW(D::Normal(of({1, 2}), of({1, 2, 3})), catena::ValueError);
-  BOOST_CHECK_THROW(D::MultivariateNormal(autograd::ones({3, 2}), {.scale_tril = autograd::ones({4, 2, 2})}),
-                    catena::ValueError);
+  BOOST_CHECK_THROW(
+      D::MultivariateNormal(autograd::arrays::ones({3, 2}), {.scale_tril = autograd::arrays::ones({4, 2, 2})}),
+      catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(values_of_torch_with_gamma_functions) {

@@ -24,7 +24,7 @@ namespace {
 template <class T> std::vector<double> numbers(const T& v) {
   return autograd::to_vector<double>(autograd::astype(autograd::contiguous(v), Dtype::float64));
 }
-Array large(const Shape& shape) { return autograd::ones(shape, Dtype::float64); }
+Array large(const Shape& shape) { return autograd::arrays::ones(shape, Dtype::float64); }
 
 // The first call and the second agree, a second object draws something else.
 template <class Make> void check_repeats(const char* name, Make make, const Variables& x) {
@@ -49,7 +49,7 @@ BOOST_AUTO_TEST_CASE(calls_of_an_object_repeat_its_draw) {
   check_repeats("SimplifiedDropconnect", [] { return F::SimplifiedDropconnect(0.5); }, {x, W});
   const nn::WalkerAlias alias(std::vector<double>(50, 1.0));
   const nn::Sampler sampler = [&alias](const Shape& s) { return alias.sample(s); };
-  const Array t = autograd::zeros({40}, Dtype::int32);
+  const Array t = autograd::arrays::zeros({40}, Dtype::int32);
   const Array table = spread({50, 10});
   check_repeats("NegativeSamplingFunction", [&] { return F::NegativeSamplingFunction(sampler, 5); }, {x, t, table});
 }
@@ -100,13 +100,13 @@ BOOST_AUTO_TEST_CASE(gradient_checks_of_objects) {
 
 BOOST_AUTO_TEST_CASE(masks_without_elements) {
   const Variable x = spread({4, 3, 2});
-  const Array none = autograd::zeros({0}, Dtype::bool_);
+  const Array none = autograd::arrays::zeros({0}, Dtype::bool_);
   BOOST_TEST((x[none].shape() == Shape{0, 3, 2}));
-  BOOST_TEST((x[autograd::zeros({0, 3}, Dtype::bool_)].shape() == Shape{0, 2}));
+  BOOST_TEST((x[autograd::arrays::zeros({0, 3}, Dtype::bool_)].shape() == Shape{0, 2}));
   Variable y = x[none];
   autograd::sum(y).backward();
   BOOST_TEST(numbers(x.grad()) == std::vector<double>(24, 0), boost::test_tools::per_element());
-  BOOST_CHECK_THROW(x[autograd::zeros({3}, Dtype::bool_)], catena::IndexError);
+  BOOST_CHECK_THROW(x[autograd::arrays::zeros({3}, Dtype::bool_)], catena::IndexError);
 }
 
 // The reference's sizes: stride (n - 1) + ksize - 2 pad, which may be 0.

@@ -20,7 +20,7 @@ struct Deep : nn::Chain {
 BOOST_AUTO_TEST_SUITE(error_paths)
 
 BOOST_AUTO_TEST_CASE(the_path_of_the_link) {
-  const Variable x(autograd::zeros({3, 9})), t(ints({0, 1, 2}));
+  const Variable x(autograd::arrays::zeros({3, 9})), t(ints({0, 1, 2}));
   nn::Classifier<TinyMLP> model(TinyMLP{});
   model.predictor.l1 = nn::Linear(8, 6);
   const std::string message = message_of<catena::InvalidType>([&] { model(x, t); });
@@ -39,15 +39,15 @@ BOOST_AUTO_TEST_CASE(the_path_of_the_link) {
 }
 
 BOOST_AUTO_TEST_CASE(other_links_and_other_errors) {
-  const Variable image(autograd::zeros({1, 3, 4, 4}));
+  const Variable image(autograd::arrays::zeros({1, 3, 4, 4}));
   nn::Sequential s(nn::Convolution2D(4, 2, 3), nn::relu);
   BOOST_TEST(has(message_of<catena::InvalidType>([&] { s(image); }), "/0: Convolution2D: x has 3 channels, W 4"));
   nn::ChainList list(nn::Sequential(nn::Linear(2, 2)), Refusing());
-  const std::string message = message_of<catena::ValueError>([&] { list(Variable(autograd::zeros({1, 2}))); });
+  const std::string message = message_of<catena::ValueError>([&] { list(Variable(autograd::arrays::zeros({1, 2}))); });
   BOOST_TEST(message == "/1: Refusing: nothing goes here");
   nn::Linear l(2, 2);
   const std::string dtypes = message_of<catena::InvalidType>([&] {
-    l(Variable(autograd::zeros({1, 2}, Dtype::float64)));
+    l(Variable(autograd::arrays::zeros({1, 2}, Dtype::float64)));
   });
   BOOST_TEST(has(dtypes, "Linear: x is float64, W float32: x.astype(float32)"));
 }

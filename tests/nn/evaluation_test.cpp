@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(several_labels_per_sample) {
 }
 
 BOOST_AUTO_TEST_CASE(has_no_gradient) {
-  Variable y(ones({2, 3}));
+  Variable y(arrays::ones({2, 3}));
   const Variable a = nn::accuracy(y, Variable(array<std::int32_t>({0, 1}, {2})));
   Variable loss = a;
   loss.backward();
@@ -56,12 +56,12 @@ BOOST_AUTO_TEST_CASE(has_no_gradient) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable y(ones({2, 3}));
-  BOOST_CHECK_EXCEPTION(nn::accuracy(y, Variable(ones({2}))), catena::InvalidType, [](const catena::Error& e) {
+  const Variable y(arrays::ones({2, 3}));
+  BOOST_CHECK_EXCEPTION(nn::accuracy(y, Variable(arrays::ones({2}))), catena::InvalidType, [](const catena::Error& e) {
     return std::string(e.what()).find("\nt is float32: t.astype(int32)\n") != std::string::npos;
   });
   BOOST_CHECK_THROW(nn::accuracy(y, Variable(array<std::int32_t>({0, 1, 2}, {3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::accuracy(Variable(ones({2, 3, 2})), Variable(array<std::int32_t>({0, 1}, {2}))),
+  BOOST_CHECK_THROW(nn::accuracy(Variable(arrays::ones({2, 3, 2})), Variable(array<std::int32_t>({0, 1}, {2}))),
                     catena::InvalidType);
 }
 
@@ -91,14 +91,15 @@ BOOST_AUTO_TEST_CASE(binary_accuracy_counts_signs) {
   };
   BOOST_TEST(of(y, t) == 0.75);
   BOOST_TEST(of(y, astype(t, Dtype::int64)) == 0.75);
-  BOOST_TEST(of(y, full({2, 3}, -1, Dtype::int32)) == 0.0);
-  BOOST_TEST(of(zeros({0}), zeros({0}, Dtype::int32)) == 0.0);
-  BOOST_TEST(of(zeros({}), ones({}, Dtype::int32)) == 1.0);
+  BOOST_TEST(of(y, arrays::full({2, 3}, -1, Dtype::int32)) == 0.0);
+  BOOST_TEST(of(arrays::zeros({0}), arrays::zeros({0}, Dtype::int32)) == 0.0);
+  BOOST_TEST(of(arrays::zeros({}), arrays::ones({}, Dtype::int32)) == 1.0);
   BOOST_CHECK(nn::binary_accuracy(Variable(astype(y, Dtype::float16)), Variable(t)).dtype() == Dtype::float16);
   // 3000 hits are more than float16 can count one by one.
-  BOOST_TEST(of(ones({3000}, Dtype::float16), ones({3000}, Dtype::int32)) == 1.0);
+  BOOST_TEST(of(arrays::ones({3000}, Dtype::float16), arrays::ones({3000}, Dtype::int32)) == 1.0);
   BOOST_CHECK_THROW(nn::binary_accuracy(Variable(y), Variable(y)), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::binary_accuracy(Variable(y), Variable(zeros({3, 2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::binary_accuracy(Variable(y), Variable(arrays::zeros({3, 2}, Dtype::int32))),
+                    catena::InvalidType);
 }
 
 namespace {
@@ -163,18 +164,19 @@ BOOST_AUTO_TEST_CASE(scores_of_classes) {
   check_equal(nn::recall(y, labels).score, naive_scores(predicted, t, 3, 1, -1).recall);
   check_equal(nn::precision(Variable(astype(y.data(), Dtype::float16)), labels).score,
               naive_scores(predicted, t, 3, 1, -1).precision);
-  const auto none =
-      nn::classification_summary(Variable(zeros({0, 3})), Variable(zeros({0}, Dtype::int32)), {.label_num = 2});
+  const auto none = nn::classification_summary(Variable(arrays::zeros({0, 3})),
+                                               Variable(arrays::zeros({0}, Dtype::int32)), {.label_num = 2});
   BOOST_TEST((to_vector<std::int64_t>(none.support.data()) == std::vector<std::int64_t>{0, 0}));
   check_equal(none.recall, {NAN, NAN});
 }
 
 BOOST_AUTO_TEST_CASE(scores_of_classes_errors) {
-  const Variable y(ones({2, 3})), t(array<std::int32_t>({0, 2}, {2}));
+  const Variable y(arrays::ones({2, 3})), t(array<std::int32_t>({0, 2}, {2}));
   BOOST_CHECK_THROW(nn::classification_summary(y, y), catena::InvalidType);
   BOOST_CHECK_THROW(nn::precision(y, Variable(array<std::int32_t>({0, 1, 2}, {3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::recall(y, t, 0), catena::ValueError);
-  BOOST_CHECK_THROW(nn::f1_score(Variable(zeros({0, 3})), Variable(zeros({0}, Dtype::int32))), catena::ValueError);
+  BOOST_CHECK_THROW(nn::f1_score(Variable(arrays::zeros({0, 3})), Variable(arrays::zeros({0}, Dtype::int32))),
+                    catena::ValueError);
   const DebugMode debug(true);
   BOOST_CHECK_EXCEPTION(
       nn::classification_summary(y, t, {.label_num = 2}), catena::AssertionError, [](const catena::Error& e) {
@@ -207,9 +209,9 @@ BOOST_AUTO_TEST_CASE(r2_score_by_columns) {
   // Squares of float16 beyond its range.
   const Array far = array<double>({300, -300, 300, -300}, {4});
   BOOST_TEST(double(nn::r2_score(Variable(astype(far, Dtype::float16)), Variable(astype(far, Dtype::float16)))) == 1.0);
-  BOOST_CHECK_THROW(nn::r2_score(Variable(pred), Variable(ones({3}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::r2_score(Variable(ones({})), Variable(ones({}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::r2_score(Variable(pred), Variable(truth), {.sample_weight = ones({3})}),
+  BOOST_CHECK_THROW(nn::r2_score(Variable(pred), Variable(arrays::ones({3}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::r2_score(Variable(arrays::ones({})), Variable(arrays::ones({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::r2_score(Variable(pred), Variable(truth), {.sample_weight = arrays::ones({3})}),
                     catena::NotImplementedError);
   BOOST_CHECK_EXCEPTION(nn::r2_score(Variable(pred), Variable(truth), {.multioutput = "mean"}), catena::ValueError,
                         [](const catena::Error& e) {
@@ -220,15 +222,15 @@ BOOST_AUTO_TEST_CASE(r2_score_by_columns) {
 }
 
 BOOST_AUTO_TEST_CASE(measures_have_no_gradients) {
-  Variable y(ones({2, 3})), scores(ones({2}));
+  Variable y(arrays::ones({2, 3})), scores(arrays::ones({2}));
   const Variable t(array<std::int32_t>({0, 2}, {2}));
-  Variables results{nn::binary_accuracy(scores, t), nn::r2_score(scores, Variable(zeros({2})))};
+  Variables results{nn::binary_accuracy(scores, t), nn::r2_score(scores, Variable(arrays::zeros({2})))};
   for (Variable& r : results) {
     r.backward();
     BOOST_TEST(!scores.grad());
   }
   Variable p = nn::precision(y, t).score;
-  p.set_grad(ones({3}));
+  p.set_grad(arrays::ones({3}));
   p.backward();
   BOOST_TEST(!y.grad());
 }

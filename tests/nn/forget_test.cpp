@@ -143,10 +143,10 @@ BOOST_AUTO_TEST_CASE(several_inputs_and_outputs) {
 
 BOOST_AUTO_TEST_CASE(masks_of_dropout_are_drawn_once) {
   seed(3);
-  Variable x(ones({50, 4}));
+  Variable x(arrays::ones({50, 4}));
   Variable y = forget([](const Variable& v) { return nn::dropout(nn::dropout(v, 0.3), 0.2); }, x);
   const Generator after_forward = default_generator();
-  y.set_grad(ones({50, 4}));
+  y.set_grad(arrays::ones({50, 4}));
   y.backward();
   CHECK_SAME(x.grad(), y.data());
   BOOST_TEST(default_generator().offset == after_forward.offset);  // what follows draws other numbers
@@ -157,9 +157,9 @@ BOOST_AUTO_TEST_CASE(masks_of_dropout_are_drawn_once) {
     const auto scope = train_mode(false);
     test_y = forget([](const Variable& v) { return nn::dropout(v, 0.5); }, x);
   }
-  test_y.set_grad(ones({50, 4}));
+  test_y.set_grad(arrays::ones({50, 4}));
   test_y.backward();
-  CHECK_SAME(x.grad(), ones({50, 4}));
+  CHECK_SAME(x.grad(), arrays::ones({50, 4}));
 }
 
 BOOST_AUTO_TEST_CASE(links_are_called_by_reference) {
@@ -283,14 +283,14 @@ BOOST_AUTO_TEST_CASE(what_func_reads_may_lie_upstream_of_its_argument) {
 BOOST_AUTO_TEST_CASE(gradients_of_what_func_reads_share_no_memory_that_is_written) {
   Variable x(spread({2})), w(spread({2}, -1, 1, 1));
   Variable y = forget([&](const Variable& v) { return v + w; }, x);
-  y.set_grad(ones({2}, Dtype::float64));
+  y.set_grad(arrays::ones({2}, Dtype::float64));
   y.backward({.enable_double_backprop = true});
   Variable z = w * 3;
-  z.set_grad(ones({2}, Dtype::float64));
+  z.set_grad(arrays::ones({2}, Dtype::float64));
   z.backward();
-  CHECK_SAME(w.grad(), ones({2}, Dtype::float64) * 4);
-  CHECK_SAME(x.grad(), ones({2}, Dtype::float64));
-  CHECK_SAME(y.grad(), ones({2}, Dtype::float64));
+  CHECK_SAME(w.grad(), arrays::ones({2}, Dtype::float64) * 4);
+  CHECK_SAME(x.grad(), arrays::ones({2}, Dtype::float64));
+  CHECK_SAME(y.grad(), arrays::ones({2}, Dtype::float64));
 }
 
 struct Cube final : Function {
@@ -355,13 +355,13 @@ BOOST_AUTO_TEST_CASE(hooks_see_both_calls) {
     std::string text;
   } labels;
   const HookScope scope(labels);
-  Variable x(ones({}));
+  Variable x(arrays::ones({}));
   forget([](const Variable& v) { return exp(v); }, x).backward();
   BOOST_TEST(labels.text == "Forget exp Forget' exp Identity Identity' exp' ");
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  Variable x(ones({2}), {.name = "x"});
+  Variable x(arrays::ones({2}), {.name = "x"});
   BOOST_TEST(error_of([&] { forget([](const Variable& v) { return std::pair(v, Variable()); }, x); }) ==
              "forget: the 2nd output of func is a null Variable");
   BOOST_TEST(error_of([&] { forget([](const Variables&) { return Variables(13); }, Variables{x}); }) ==
@@ -392,7 +392,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(error_of([&] { y.backward(); }) ==
              "forget: func reads the variable of (2), float32, which exp made outside of it: pass it as an argument");
   // A constant made outside is none of these.
-  const Variable constant = exp(Variable(ones({2}), {.requires_grad = false}));
+  const Variable constant = exp(Variable(arrays::ones({2}), {.requires_grad = false}));
   Variable z = sum(forget([constant](const Variable& v) { return v * constant; }, x));
   BOOST_CHECK_NO_THROW(z.backward());
 }

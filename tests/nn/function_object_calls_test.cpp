@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(arrays_of_the_last_call) {
   const F::Gaussian gaussian;
   const Variable sample = gaussian(mu, ln_var);
   BOOST_CHECK_NO_THROW(testing::assert_allclose(sample.data(), nn::gaussian(mu, ln_var, gaussian.eps()).data(), 0, 0));
-  const F::NegativeSamplingFunction sampling([](const Shape& s) { return full(s, 2, Dtype::int32); }, 1);
+  const F::NegativeSamplingFunction sampling([](const Shape& s) { return arrays::full(s, 2, Dtype::int32); }, 1);
   sampling(spread({2, 3}), ints({1, 0}, {2}), spread({4, 3}));
   BOOST_TEST(to_vector<std::int32_t>(sampling.samples()) == (std::vector<std::int32_t>{1, 2, 0, 2}),
              boost::test_tools::per_element());
@@ -114,7 +114,7 @@ BOOST_AUTO_TEST_CASE(composed_functions_as_one_node) {
   // Absent gradients of outputs, repeated backward.
   Variable a(spread({3, 2})), b(spread({2, 2}, -1, 1, 1));
   Variables ys = F::TransposeSequence()(a, b);
-  ys[1].set_grad(ones({2, 2}, Dtype::float64));
+  ys[1].set_grad(arrays::ones({2, 2}, Dtype::float64));
   for (int time = 0; time < 2; ++time) {
     a.cleargrad();
     b.cleargrad();

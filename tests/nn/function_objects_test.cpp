@@ -245,7 +245,7 @@ std::vector<Case> losses() {
   const Array x = spread({3, 4}), y = spread({3, 4}, -1, 1, 1), z = spread({3, 4}, -1, 1, 2);
   const Array t = ints({1, 3, 0}, {3}), signs = ints({1, 0, -1, 1, 0, 0, 1, 1, 0, -1, 1, 0}, {3, 4});
   const Array same = ints({1, 0, 1}, {3}), ignored = ints({1, -1, 0}, {3}), weights = positive({4});
-  const nn::Sampler sampler = [](const Shape& shape) { return zeros(shape, Dtype::int32); };
+  const nn::Sampler sampler = [](const Shape& shape) { return arrays::zeros(shape, Dtype::int32); };
   const Arrays times{spread({2, 4}), spread({2, 4}, -1, 1, 1), spread({2, 4}, -1, 1, 2)};
   const Array lengths = ints({3, 2}, {2}), label_lengths = ints({2, 1}, {2}), sequence = ints({1, 2, 3, 0}, {2, 2});
   return {

@@ -55,14 +55,15 @@ BOOST_AUTO_TEST_CASE(lists_of_arrays) {
   autograd::fill(parameters[0], 2);  // the arrays themselves
   BOOST_TEST(values(set.params()[0].data())[0] == 2);
 
-  const std::vector<Array> ones{autograd::ones({3, 2}), autograd::ones({3}), autograd::ones({1, 3})};
+  const std::vector<Array> ones{autograd::arrays::ones({3, 2}), autograd::arrays::ones({3}),
+                                autograd::arrays::ones({1, 3})};
   set.set_parameters(ones);
   set.set_gradients({ones[0], Array(), ones[2]});
   BOOST_TEST(values(set.parameters()[1])[2] == 1);
   BOOST_TEST(bool(set.gradients()[0]));
   BOOST_TEST(!bool(set.gradients()[1]));
   // A gradient that does not fit changes none of them.
-  BOOST_CHECK_THROW(set.set_gradients({Array(), Array(), autograd::ones({3, 1})}), catena::ValueError);
+  BOOST_CHECK_THROW(set.set_gradients({Array(), Array(), autograd::arrays::ones({3, 1})}), catena::ValueError);
   BOOST_TEST(bool(set.gradients()[0]));
   BOOST_TEST(has(message_of<catena::ValueError>([&] { set.set_parameters({ones[0]}); }), "1 arrays were given for 3"));
 
@@ -74,7 +75,8 @@ BOOST_AUTO_TEST_CASE(lists_of_arrays) {
   BOOST_TEST(values(set.parameters()[2])[0] == 5);
   BOOST_TEST((set.parameters()[2].device() == default_device()));
   BOOST_TEST(values(ones[2])[0] == 5);  // copied into the array that is there
-  BOOST_CHECK_THROW(set.copy_parameters_from({autograd::zeros({3, 2}), autograd::zeros({3}), autograd::zeros({3, 1})}),
+  BOOST_CHECK_THROW(set.copy_parameters_from({autograd::arrays::zeros({3, 2}), autograd::arrays::zeros({3}),
+                                              autograd::arrays::zeros({3, 1})}),
                     catena::ValueError);
   BOOST_TEST(values(set.parameters()[0])[0] != 0);
 }
@@ -107,7 +109,7 @@ BOOST_AUTO_TEST_CASE(children_come_to_the_device_of_the_set) {
 BOOST_AUTO_TEST_CASE(gradients_before_there_are_parameters) {
   nn::FunctionSet set({{"l", nn::Linear(10)}});
   BOOST_TEST(has(message_of<catena::ValueError>([&] {
-                   set.set_gradients({autograd::ones({10, 2}), autograd::ones({10})});
+                   set.set_gradients({autograd::arrays::ones({10, 2}), autograd::arrays::ones({10})});
                  }),
                  "no data yet"));
 }

@@ -37,7 +37,7 @@ class Walk {
   std::string label_of(const VariableNode* n) const {
     Shape shape{};
     for (const std::int64_t d : n->shape) shape.push_back(d);
-    const std::string text = Variable(zeros(n->data ? n->data.shape() : shape)).label();
+    const std::string text = Variable(arrays::zeros(n->data ? n->data.shape() : shape)).label();
     return names_ && n->name ? *n->name + ": " + text : text;
   }
   void visit(VariableNode* n) {
@@ -81,16 +81,17 @@ Variables outputs_of(const std::string& graph, Variables& keep) {
     return v;
   };
   if (graph == "scalar") {
-    const Variable s = kept(Variable(full({}, 2)));
+    const Variable s = kept(Variable(arrays::full({}, 2)));
     return {-s + 3 - pow(s, 2)};
   }
   if (graph == "branches" || graph == "one_output") {
-    const Variable a = kept(Variable(ones({2, 3}))), b = kept(Variable(ones({2, 3}))), c = kept(exp(a));
+    const Variable a = kept(Variable(arrays::ones({2, 3}))), b = kept(Variable(arrays::ones({2, 3}))), c = kept(exp(a));
     if (graph == "one_output") return {c};
     return {concat({c, b}, 1), nn::tanh(c)};
   }
-  const Variable x = kept(Variable(ones({2, 3}), {.name = "x"})), W = kept(Variable(ones({4, 3}), {.name = "W"})),
-                 b = kept(Variable(ones({4}), {.name = "b"}));
+  const Variable x = kept(Variable(arrays::ones({2, 3}), {.name = "x"})),
+                 W = kept(Variable(arrays::ones({4, 3}), {.name = "W"})),
+                 b = kept(Variable(arrays::ones({4}), {.name = "b"}));
   const Variable h = nn::relu(nn::linear(x, W, b));
   return {sum(h * 2 + h)};
 }
@@ -123,7 +124,8 @@ BOOST_AUTO_TEST_CASE(golden_graphs) {
 
 // The labels that no graph above has; the classes and `label` properties of v1.24.
 BOOST_AUTO_TEST_CASE(labels_of_functions) {
-  const Variable x(ones({2, 2})), p(ones({2})), images(ones({1, 1, 4, 4})), w(ones({1, 1, 2, 2}));
+  const Variable x(arrays::ones({2, 2})), p(arrays::ones({2})), images(arrays::ones({1, 1, 4, 4})),
+      w(arrays::ones({1, 1, 2, 2}));
   const auto label = [](const Variable& v) { return v.creator()->label(); };
   BOOST_TEST(label(nn::sigmoid(x)) == "Sigmoid");
   BOOST_TEST(label(nn::batch_normalization(x, p, p)) == "BatchNormalizationFunction");

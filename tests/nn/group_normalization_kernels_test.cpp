@@ -122,10 +122,10 @@ BOOST_AUTO_TEST_CASE(they_take_channels_of_many_positions) {
   if (kernels() == nullptr) return;
   BOOST_TEST((default_backend().default_device().kind == Device::Kind::cpu));
   for (const Dtype t : {Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
-    BOOST_TEST(kernels()->takes(zeros({1, 2, 1, 16}, t)));
-    BOOST_TEST(!kernels()->takes(zeros({1, 2, 8, 15}, t)));
-    BOOST_TEST(!kernels()->takes(zeros({0, 2, 8, 16}, t)));
-    BOOST_TEST(!kernels()->takes(zeros({1, 0, 8, 16}, t)));
+    BOOST_TEST(kernels()->takes(arrays::zeros({1, 2, 1, 16}, t)));
+    BOOST_TEST(!kernels()->takes(arrays::zeros({1, 2, 8, 15}, t)));
+    BOOST_TEST(!kernels()->takes(arrays::zeros({0, 2, 8, 16}, t)));
+    BOOST_TEST(!kernels()->takes(arrays::zeros({1, 0, 8, 16}, t)));
   }
 }
 
@@ -148,10 +148,10 @@ BOOST_AUTO_TEST_CASE(derivatives) {
 
 BOOST_AUTO_TEST_CASE(empty_batches_and_images) {
   for (const Shape& shape : {Shape{0, 4, 20}, Shape{3, 4, 0}, Shape{0, 4, 3, 7}}) BOOST_TEST_CONTEXT(shape) {
-      const Variable x(ones(shape)), gamma(ones({4})), beta(ones({4}));
+      const Variable x(arrays::ones(shape)), gamma(arrays::ones({4})), beta(arrays::ones({4}));
       Variable y = nn::group_normalization(x, 2, gamma, beta);
       BOOST_TEST(y.shape() == shape);
-      y.set_grad(ones(shape));
+      y.set_grad(arrays::ones(shape));
       y.backward();
       BOOST_TEST(x.grad().shape() == shape);
       for (const Array& g : {gamma.grad(), beta.grad()})
@@ -163,8 +163,8 @@ BOOST_AUTO_TEST_CASE(empty_batches_and_images) {
 BOOST_AUTO_TEST_CASE(statistics_far_from_zero) {
   check({2, 4, 33}, 2, Dtype::float32, false, 9998, 10002);
   check({1, 2, 4999}, 1, Dtype::float32, false, -10002, -9998);
-  const Array same = full({1, 2, 20}, 1e4);  // float32
-  const Variable x(same), gamma(ones({2}));
+  const Array same = arrays::full({1, 2, 20}, 1e4);  // float32
+  const Variable x(same), gamma(arrays::ones({2}));
   Variable y = nn::group_normalization(x, 1, gamma, {}, 1e-5);
   y.set_grad(astype(spread({1, 2, 20}), Dtype::float32));
   y.backward();
@@ -177,9 +177,10 @@ BOOST_AUTO_TEST_CASE(sums_of_many_positions_and_examples) {
   if (kernels() == nullptr) return;  // the reference backend adds one number after the other
   const Shape shapes[] = {{1, 1, 1 << 20}, {20000, 1, 16}};
   for (const Shape& shape : shapes) BOOST_TEST_CONTEXT(shape) {
-      const Variable x(astype(spread(shape, -1, 1), Dtype::float32)), gamma(ones({1})), beta(zeros({1}));
+      const Variable x(astype(spread(shape, -1, 1), Dtype::float32)), gamma(arrays::ones({1})),
+          beta(arrays::zeros({1}));
       Variable y = nn::group_normalization(x, 1, gamma, beta);
-      y.set_grad(full(shape, 0.1));
+      y.set_grad(arrays::full(shape, 0.1));
       y.backward();
       const double exact = double(0.1f) * double(catena::size_of(shape));
       BOOST_TEST(std::abs(to_vector<double>(beta.grad())[0] / exact - 1) < 3e-6);
@@ -196,7 +197,7 @@ BOOST_AUTO_TEST_CASE(layouts_and_threads) {
   const Array wide_gamma = astype(spread({12}, 0.5, 1.5, 1), Dtype::float32),
               gamma_given = slice(wide_gamma, 0, 0, 12, 2);
   const auto results = [&](const Array& of_x, const Array& of_y, const Array& of_gamma) {
-    const Variable v(of_x), gamma(of_gamma), beta(zeros({6}));
+    const Variable v(of_x), gamma(of_gamma), beta(arrays::zeros({6}));
     Variable y = nn::group_normalization(v, 3, gamma, beta);
     y.set_grad(of_y);
     y.backward();
@@ -214,8 +215,8 @@ BOOST_AUTO_TEST_CASE(layouts_and_threads) {
   }
   catena::set_max_threads(before);
   // One number, repeated with strides of 0, is the gradient of a sum.
-  const std::vector<Line> of_sum = results(x, broadcast_to(full({1}, 0.5), shape), copy(gamma_given)),
-                          of_numbers = results(x, full(shape, 0.5), copy(gamma_given));
+  const std::vector<Line> of_sum = results(x, broadcast_to(arrays::full({1}, 0.5), shape), copy(gamma_given)),
+                          of_numbers = results(x, arrays::full(shape, 0.5), copy(gamma_given));
   BOOST_TEST((of_sum == of_numbers));
 }
 

@@ -234,7 +234,7 @@ BOOST_AUTO_TEST_CASE(layer_normalization_link) {
   close(whole(x).data(), expected(12, 1e-5, 0), 1e-4);
   close(chainer(x).data(), expected(4, 0, 1e-6), 1e-4);
   BOOST_CHECK_THROW(nn::LayerNormalization(3)(x), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::LayerNormalization()(Variable(ones({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::LayerNormalization()(Variable(arrays::ones({}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(batch_renormalization_link) {
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(one_element_per_statistic_gives_a_warning) {
   const Variable one = drawn({1, 3}, Dtype::float32), image = drawn({1, 3, 1, 2}, Dtype::float32);
   link(image);
   link(one, {.test = true});
-  link(Variable(zeros({0, 3})));
+  link(Variable(arrays::zeros({0, 3})));
   BOOST_TEST(warnings.empty());
   BOOST_TEST(to_vector<float>(link(one).data()) == std::vector<float>({0, 0, 0}), boost::test_tools::per_element());
   BOOST_REQUIRE(warnings.size() == 1);
@@ -284,16 +284,17 @@ BOOST_AUTO_TEST_CASE(one_element_per_statistic_gives_a_warning) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable x(ones({2, 4})), four(ones({4})), two(ones({2}));
+  const Variable x(arrays::ones({2, 4})), four(arrays::ones({4})), two(arrays::ones({2}));
   BOOST_CHECK_THROW(nn::group_normalization(x, 3, four, four), catena::InvalidType);
   BOOST_CHECK_THROW(nn::group_normalization(x, 2, two, two), catena::InvalidType);
   BOOST_CHECK_THROW(nn::group_normalization(four, 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::group_normalization(x, 2, Variable(ones({4}, Dtype::float64)), four), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::group_normalization(x, 2, Variable(arrays::ones({4}, Dtype::float64)), four),
+                    catena::InvalidType);
   BOOST_CHECK_EXCEPTION(nn::group_normalization(x, 0), catena::ValueError, says("there are 0 groups"));
   BOOST_CHECK_THROW(nn::group_normalization(Variable(), 2), catena::TypeError);
   BOOST_CHECK_THROW(nn::rms_normalization(x, two), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::rms_normalization(Variable(ones({}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::rms_normalization(Variable(ones({2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::rms_normalization(Variable(arrays::ones({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::rms_normalization(Variable(arrays::ones({2}, Dtype::int32))), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(nn::normalize(x, 1e-5, 1, 3), catena::ValueError, says("ord is 3"));
 }
 

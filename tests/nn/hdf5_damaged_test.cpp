@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(elements_of_one_array_after_the_other) {
     }
   } saved, loaded;
   for (const std::int64_t n : {3, 1 << 20, 0, 1, 4097, 300'000})
-    saved.list.push_back(autograd::arange(n, Dtype::float32));
+    saved.list.push_back(autograd::arrays::arange(n, Dtype::float32));
   save_hdf5(folder / "m.h5", saved, std::nullopt);
   loaded.list.resize(saved.list.size());
   load_hdf5(folder / "m.h5", loaded);

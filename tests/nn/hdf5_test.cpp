@@ -26,7 +26,7 @@ using Strings = std::vector<std::string>;
 // One entry of every kind.
 struct Everything {
   Array array = floats({1, 2, 3, 4, 5, 6}, {2, 3}), one = floats({7}, {1}), scalar = floats({8}, {}),
-        empty = autograd::zeros({0, 3});
+        empty = autograd::arrays::zeros({0, 3});
   bool yes = true;
   std::int32_t small = -3;
   std::uint64_t bits = ~std::uint64_t(0);
@@ -86,7 +86,7 @@ BOOST_AUTO_TEST_CASE(everything_comes_back) {
     Everything e;
     save_hdf5(folder / "e.h5", e, compression);
     Everything f;
-    f.array = autograd::zeros({2, 3}), f.one = autograd::zeros({1}), f.scalar = {}, f.empty = {};
+    f.array = autograd::arrays::zeros({2, 3}), f.one = autograd::arrays::zeros({1}), f.scalar = {}, f.empty = {};
     f.yes = false, f.small = 0, f.bits = 0, f.number = 0, f.text = "", f.nothing = "x", f.order = {}, f.no_order = {1};
     const Array same = f.array;
     const nn::LoadReport report = load_hdf5(folder / "e.h5", f);
@@ -136,9 +136,9 @@ BOOST_AUTO_TEST_CASE(large_arrays) {
   if (!has_hdf5()) return;
   const TemporaryFolder folder("large");
   struct Arrays {
-    Array rows = autograd::reshape(autograd::arange(700 * 1000, Dtype::int32), {700, 1000}),
-          one_row = autograd::arange(300 * 1000, Dtype::int64),
-          blocks = autograd::reshape(autograd::arange(3 * 2 * 500 * 200, Dtype::int32), {3, 2, 500, 200});
+    Array rows = autograd::reshape(autograd::arrays::arange(700 * 1000, Dtype::int32), {700, 1000}),
+          one_row = autograd::arrays::arange(300 * 1000, Dtype::int64),
+          blocks = autograd::reshape(autograd::arrays::arange(3 * 2 * 500 * 200, Dtype::int32), {3, 2, 500, 200});
     void serialize(nn::Serializer& s) {
       s("rows", rows);
       s("one_row", one_row);

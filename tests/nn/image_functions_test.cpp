@@ -112,13 +112,13 @@ BOOST_AUTO_TEST_CASE(interpolation_of_other_arrays_and_errors) {
   close(nn::resize_images(x, {3, 7}, "bilinear", true).data(), nn::resize_images(x, {3, 7}).data());
   close(nn::resize_images(x, {3, 7}, "bicubic", false).data(), nn::interpolate(x, {3, 7}, "cubic").data());
   close(nn::resize_images(x, {3, 7}, "nearest").data(), nn::interpolate(x, {3, 7}).data());
-  BOOST_TEST(nn::interpolate(Variable(ones({0, 2, 4})), 3).shape() == (Shape{0, 2, 3}));
+  BOOST_TEST(nn::interpolate(Variable(arrays::ones({0, 2, 4})), 3).shape() == (Shape{0, 2, 3}));
   // Results and gradients lie in C order, although intermediate arrays do not.
   for (const char* mode : {"nearest", "bilinear", "bicubic"}) {
     const Variable image(spread({2, 3, 4, 5}));
     Variable resized = nn::interpolate(image, {7, 3}, mode);
     BOOST_TEST(resized.data().is_c_contiguous());
-    resized.set_grad(ones({2, 3, 7, 3}, Dtype::float64));
+    resized.set_grad(arrays::ones({2, 3, 7, 3}, Dtype::float64));
     resized.backward();
     BOOST_TEST(image.grad().is_c_contiguous());
   }
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(interpolation_of_other_arrays_and_errors) {
   BOOST_CHECK_THROW(nn::interpolate(x, 5, "nearest", {.align_corners = true}), catena::ValueError);
   BOOST_CHECK_THROW(nn::interpolate(x, 5, "cubic", {.align_corners = true, .antialias = true}), catena::ValueError);
   BOOST_CHECK_THROW(nn::interpolate(x, {1, 2, 3}), catena::AssertionError);
-  BOOST_CHECK_THROW(nn::interpolate(Variable(ones({2, 2})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::interpolate(Variable(arrays::ones({2, 2})), 2), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(nn::spatial_transformer_sampler(x, Variable(spread({1, 2, 2, 2})), {.mode = "cubic"}),
                         catena::ValueError, says("mode is \"cubic\""));
   BOOST_CHECK_EXCEPTION(nn::spatial_transformer_sampler(x, Variable(spread({1, 2, 2, 2})), {.padding_mode = "wrap"}),
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(widths_from_the_last_axis_on) {
                           {spread({2, 3, 2})});
   BOOST_CHECK_EXCEPTION(nn::pad(x, {1, 1}, {.mode = "edge"}), catena::ValueError, says("the modes are"));
   BOOST_CHECK_EXCEPTION(nn::pad(x, {1, 1, 1}, {.value = 1}), catena::ValueError, says("there are 3 widths"));
-  BOOST_CHECK_THROW(nn::pad(Variable(ones({2})), {1, 1, 1, 1}, {.value = 1}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::pad(Variable(arrays::ones({2})), {1, 1, 1, 1}, {.value = 1}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(patches_and_their_sums) {
@@ -180,28 +180,28 @@ BOOST_AUTO_TEST_CASE(patches_and_their_sums) {
     BOOST_TEST(to_vector<double>(sum(patches.data() * c))[0] == to_vector<double>(sum(x * image.data()))[0],
                boost::test_tools::tolerance(1e-10));
   }
-  BOOST_CHECK_THROW(nn::fold(Variable(ones({1, 5, 4})), 3, 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::fold(Variable(ones({1, 4, 5})), 3, 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::fold(Variable(ones({1, 4, 4})), 0, 2), catena::ValueError);
-  BOOST_CHECK_THROW(nn::unfold(Variable(ones({1, 4, 4, 4})), 2, {.stride = 0}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::fold(Variable(arrays::ones({1, 5, 4})), 3, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::fold(Variable(arrays::ones({1, 4, 5})), 3, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::fold(Variable(arrays::ones({1, 4, 4})), 0, 2), catena::ValueError);
+  BOOST_CHECK_THROW(nn::unfold(Variable(arrays::ones({1, 4, 4, 4})), 2, {.stride = 0}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(adaptive_pooling_of_equal_elements_and_errors) {
   // Each bin of equal elements gives its gradient to its first element.
-  Variable x(ones({1, 1, 5}));
+  Variable x(arrays::ones({1, 1, 5}));
   Variable y = nn::adaptive_max_pooling_nd(x, 3);
   y.set_grad(array<float>({1, 2, 4}, {1, 1, 3}));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{1, 2, 0, 4, 0}), boost::test_tools::per_element());
   const Variable infinite(array<float>({1, INFINITY, 2, 3, 4}, {1, 1, 5}));
   BOOST_TEST(to_vector<float>(nn::adaptive_average_pooling_nd(infinite, 3).data())[2] == 3.5f);
-  BOOST_TEST(nn::adaptive_max_pooling_nd(Variable(ones({0, 2, 5})), 3).shape() == (Shape{0, 2, 3}));
-  BOOST_TEST(nn::adaptive_average_pooling_nd(Variable(ones({0, 2, 5})), 3).shape() == (Shape{0, 2, 3}));
-  BOOST_TEST(nn::global_average_pooling(Variable(ones({2, 3, 4, 5}))).shape() == (Shape{2, 3}));
+  BOOST_TEST(nn::adaptive_max_pooling_nd(Variable(arrays::ones({0, 2, 5})), 3).shape() == (Shape{0, 2, 3}));
+  BOOST_TEST(nn::adaptive_average_pooling_nd(Variable(arrays::ones({0, 2, 5})), 3).shape() == (Shape{0, 2, 3}));
+  BOOST_TEST(nn::global_average_pooling(Variable(arrays::ones({2, 3, 4, 5}))).shape() == (Shape{2, 3}));
   BOOST_CHECK_THROW(nn::adaptive_max_pooling_nd(x, 0), catena::ValueError);
-  BOOST_CHECK_THROW(nn::adaptive_average_pooling_nd(Variable(ones({1, 1, 0})), 2), catena::ValueError);
+  BOOST_CHECK_THROW(nn::adaptive_average_pooling_nd(Variable(arrays::ones({1, 1, 0})), 2), catena::ValueError);
   BOOST_CHECK_THROW(nn::adaptive_average_pooling_2d(x, 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::global_max_pooling(Variable(ones({2, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::global_max_pooling(Variable(arrays::ones({2, 3}))), catena::InvalidType);
 }
 
 // ---- regions: each bin by loops ----
@@ -317,8 +317,8 @@ BOOST_AUTO_TEST_CASE(regions_by_loops) {
   BOOST_CHECK_THROW(nn::roi_average_align_2d(x, rois, numbers, 0), catena::ValueError);
   BOOST_CHECK_THROW(nn::roi_max_align_2d(x, rois, numbers, 2, {.sampling_ratio = -1}), catena::ValueError);
   BOOST_CHECK_THROW(nn::roi_average_pooling_2d(x, rois, rois, 2, 1), catena::InvalidType);
-  BOOST_TEST(nn::roi_average_align_2d(x, Variable(zeros({0, 4})), Variable(zeros({0}, Dtype::int64)), 2).shape() ==
-             (Shape{0, 2, 2, 2}));
+  BOOST_TEST(nn::roi_average_align_2d(x, Variable(arrays::zeros({0, 4})), Variable(arrays::zeros({0}, Dtype::int64)), 2)
+                 .shape() == (Shape{0, 2, 2, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(suppression_of_boxes) {
@@ -330,7 +330,7 @@ BOOST_AUTO_TEST_CASE(suppression_of_boxes) {
   BOOST_TEST(kept(0.5) == (Ids{1, 3, 2}), boost::test_tools::per_element());
   BOOST_TEST(kept(0.9) == (Ids{1, 0, 3, 2}), boost::test_tools::per_element());
   BOOST_TEST(kept(0.1) == (Ids{1, 2}), boost::test_tools::per_element());
-  BOOST_TEST(nn::nms(Variable(zeros({0, 4})), Variable(zeros({0})), 0.5).size() == 0);
+  BOOST_TEST(nn::nms(Variable(arrays::zeros({0, 4})), Variable(arrays::zeros({0})), 0.5).size() == 0);
   // Areas 100 and 81 of boxes of which one lies in the other, a box beside them, and a quarter of two squares.
   const Variable first(array(std::vector<double>{0, 0, 10, 10, 0, 0, 2, 2}, {2, 4})),
       second(array(std::vector<double>{1, 1, 10, 10, 20, 20, 30, 30, 1, 1, 3, 3}, {3, 4}));
@@ -400,8 +400,8 @@ BOOST_AUTO_TEST_CASE(deformable_convolution_by_loops) {
   };
   close(f({Variable(x), Variable(offset), Variable(W), Variable(b)})[0].data(), array(y, {1, 2, 3, 2}));
   test::check_derivatives("deformable_convolution", f, {x, offset, W, b}, {.atol16 = 2e-2, .rtol16 = 2e-2});
-  close(nn::deformable_convolution_2d_sampler(Variable(x), Variable(zeros({1, 8, 3, 2}, Dtype::float64)), Variable(W),
-                                              {}, o)
+  close(nn::deformable_convolution_2d_sampler(Variable(x), Variable(arrays::zeros({1, 8, 3, 2}, Dtype::float64)),
+                                              Variable(W), {}, o)
             .data(),
         nn::convolution_2d(Variable(x), Variable(W), {}, 2, 1).data());
   BOOST_CHECK_THROW(nn::deformable_convolution_2d_sampler(Variable(x), Variable(x), Variable(W)), catena::InvalidType);

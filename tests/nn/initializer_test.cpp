@@ -206,12 +206,12 @@ BOOST_AUTO_TEST_CASE(identity_and_orthogonal_shapes) {
 
 BOOST_AUTO_TEST_CASE(init_weight_defaults_and_scale) {
   autograd::seed(3);
-  Array a = autograd::empty({200, 400});
+  Array a = autograd::arrays::empty({200, 400});
   nn::init_weight(a);  // HeNormal(1 / sqrt 2): deviation 1 / sqrt(fan in)
   BOOST_TEST(std::fabs(sample_of(values(a)).deviation - 0.05) < 0.0005);
   nn::init_weight(a, 3.0, 0.5);
   BOOST_TEST(values(a) == std::vector<double>(80000, 1.5), boost::test_tools::per_element());
-  Array b = autograd::empty({2, 2});
+  Array b = autograd::arrays::empty({2, 2});
   nn::init_weight(b, nn::Initializer(floats({1, 2}, {2})));  // broadcast
   BOOST_TEST(values(b) == (std::vector<double>{1, 2, 1, 2}), boost::test_tools::per_element());
 }
@@ -228,14 +228,14 @@ BOOST_AUTO_TEST_CASE(the_dtype_is_checked) {
   for (const nn::Initializer& i :
        {init::Normal(1.0, {.dtype = Dtype::float16}), init::Zero({.dtype = Dtype::float16}),
         init::Orthogonal(1.0, {.dtype = Dtype::float16}), nn::Initializer([](const Array&) {}, Dtype::float16)}) {
-    Array half = autograd::full({2, 2}, 7, Dtype::float16), single = autograd::full({2, 2}, 7);
+    Array half = autograd::arrays::full({2, 2}, 7, Dtype::float16), single = autograd::arrays::full({2, 2}, 7);
     BOOST_CHECK_NO_THROW(i(half));
     BOOST_TEST(
         has(message_of<catena::AssertionError>([&] { i(single); }), "for arrays of float16, this one is float32"));
     BOOST_CHECK_THROW(nn::init_weight(single, i), catena::AssertionError);
     BOOST_TEST(values(single) == std::vector<double>(4, 7), boost::test_tools::per_element());
   }
-  Array any = autograd::empty({2, 2}, Dtype::float64);
+  Array any = autograd::arrays::empty({2, 2}, Dtype::float64);
   BOOST_CHECK_NO_THROW(init::Normal()(any));  // without a dtype it takes every one
 }
 

@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(whitened_channels) {
   check_close(link(x, {.test = true}).data(), y.data(), 1e-4, 1e-4, "finetuned");
   BOOST_TEST(!same_bits(link.avg_projection.array(), first));
   // Equal channels have equal eigenvalues, for which the gradient is finite, too.
-  Variable dead(autograd::zeros({4, 6, 2}));
+  Variable dead(autograd::arrays::zeros({4, 6, 2}));
   nn::decorrelated_batch_normalization(dead, {.groups = 1}).sum().backward();
   BOOST_TEST(!autograd::has_nan(dead.grad()));
   BOOST_TEST(has(message_of<catena::ValueError>([] { nn::DecorrelatedBatchNormalization(6, {.groups = 4}); }),
@@ -238,12 +238,13 @@ BOOST_AUTO_TEST_CASE(whitened_channels) {
   BOOST_CHECK_THROW(nn::DecorrelatedBatchNormalization(8), catena::ValueError);
   BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(x, {.groups = 2, .eps = 0}), catena::ValueError);
   BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(x, {.groups = 5}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(x, {.groups = 2, .running_mean = autograd::zeros({6})}),
-                    catena::ValueError);
+  BOOST_CHECK_THROW(
+      nn::decorrelated_batch_normalization(x, {.groups = 2, .running_mean = autograd::arrays::zeros({6})}),
+      catena::ValueError);
   BOOST_CHECK_THROW(nn::fixed_decorrelated_batch_normalization(x, x, x, 2), catena::ValueError);
-  BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(Variable(autograd::zeros({0, 2})), {.groups = 1}),
+  BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(Variable(autograd::arrays::zeros({0, 2})), {.groups = 1}),
                     catena::ValueError);
-  BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(Variable(autograd::zeros({4})), {.groups = 1}),
+  BOOST_CHECK_THROW(nn::decorrelated_batch_normalization(Variable(autograd::arrays::zeros({4})), {.groups = 1}),
                     catena::InvalidType);
 }
 

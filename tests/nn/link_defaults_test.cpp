@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(batch_normalization) {
   for (const double scale : kScales) BOOST_TEST_CONTEXT("scale " << scale) {
       const Array x = values_of({8, 3}, scale);
       nn::BatchNormalization link(3);
-      const Array zeros = autograd::zeros({3}, Dtype::float32);
+      const Array zeros = autograd::arrays::zeros({3}, Dtype::float32);
       const auto [y, mean, var] = nn::batch_normalization(
           x, *link.gamma, *link.beta, {.running_mean = zeros, .running_var = zeros}, nn::return_statistics);
       same(link(x), y);

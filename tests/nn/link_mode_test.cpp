@@ -10,7 +10,7 @@ using namespace test;
 
 namespace {
 
-Variable ones() { return Variable(autograd::ones({64, 8})); }
+Variable ones() { return Variable(autograd::arrays::ones({64, 8})); }
 
 // True if no element is changed, false if dropout has set some to 0.
 bool is_identity(const Variable& y) { return values(y.data()) == std::vector<double>(std::size_t(y.size()), 1.0); }
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(one_layer_evaluates_alone) {
   } net;
   net.norm1.eval();  // before anything has named the links
   BOOST_TEST(net.training());
-  BOOST_TEST(!is_identity(net(Variable(autograd::zeros({64, 8})))));
+  BOOST_TEST(!is_identity(net(Variable(autograd::arrays::zeros({64, 8})))));
   BOOST_TEST(!is_identity(net.first));
   const Variable x(floats({1, 2, 3, 4, 5, 6, 7, 8, 2, 3, 4, 5, 6, 7, 8, 9}, {2, 8}));
   net(x);
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(call_through_the_base_class_and_recomputation_keep_the_mode
   net.norm.train(), link.eval();
   autograd::internal::set_mode_of_functions(true);  // as on a thread that has not called eval()
   BOOST_TEST(is_identity(link.call({ones()})));
-  Variable x(autograd::ones({64, 8}));
+  Variable x(autograd::arrays::ones({64, 8}));
   const Variable y = autograd::forget([&](const Variable& v) { return link.call({v}) * v; }, x);
   autograd::sum(y).backward();
   BOOST_TEST(values(x.grad()) == std::vector<double>(512, 2.0));

@@ -25,7 +25,7 @@ template <class L> void holds(const L& link, double W, double b, const char* wha
   all_are(link.b->data(), b, what);
 }
 
-Variable image() { return Variable(ones({1, 2, 3, 3}, Dtype::float32)); }
+Variable image() { return Variable(arrays::ones({1, 2, 3, 3}, Dtype::float32)); }
 
 }  // namespace
 
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(kernels_by_name) {
               a.geometry.dilate == nn::Pair(3) && a.geometry.groups == 2 && !a.b));
   BOOST_TEST(a.W.shape() == (Shape{6, 2, 3, 1}));
   nn::Convolution2D b(std::nullopt, 2, {.ksize = 3, .initialW = 0.5, .initial_bias = 1.0});
-  BOOST_TEST(values(b(Variable(ones({1, 1, 3, 3}))).data())[0] == 9 * 0.5 + 1);
+  BOOST_TEST(values(b(Variable(arrays::ones({1, 1, 3, 3}))).data())[0] == 9 * 0.5 + 1);
   const nn::Deconvolution2D c(3, 2, {.ksize = 4, .stride = 2, .pad = 1});
   BOOST_TEST((c.ksize == nn::Pair(4) && c.geometry.stride == nn::Pair(2) && c.geometry.pad == nn::Pair(1) && c.b));
   // Without a kernel by name, the second number is the kernel.
@@ -97,16 +97,16 @@ BOOST_AUTO_TEST_CASE(options_behind_lengths_by_place) {
   BOOST_TEST((!f.b && f.geometry.stride == nn::Pair(2) && f.geometry.pad == nn::Pair(1)));
   nn::ConvolutionND g(3, 2, 4, 2, {2, 1, 1}, 1, {.groups = 2, .initial_bias = 0.5});
   BOOST_TEST((g.b && g.geometry.groups == 2));
-  BOOST_TEST(g(Variable(zeros({1, 2, 3, 3, 3}))).shape() == (Shape{1, 4, 2, 4, 4}));
+  BOOST_TEST(g(Variable(arrays::zeros({1, 2, 3, 3, 3}))).shape() == (Shape{1, 4, 2, 4, 4}));
   nn::DeconvolutionND h(3, 2, 4, 2, {2, 1, 1}, 0, {.initial_bias = {}});
   BOOST_TEST(!h.b);
-  BOOST_TEST(h(Variable(zeros({1, 2, 3, 3, 3}))).shape() == (Shape{1, 4, 6, 4, 4}));
-  const Variable x(ones({1, 1, 4, 4}));
+  BOOST_TEST(h(Variable(arrays::zeros({1, 2, 3, 3, 3}))).shape() == (Shape{1, 4, 6, 4, 4}));
+  const Variable x(arrays::ones({1, 1, 4, 4}));
   BOOST_TEST(nn::max_pooling_2d(x, 3, 2, 0, {.cover_all = false}).shape() == (Shape{1, 1, 1, 1}));
   BOOST_TEST(nn::max_pooling_nd(x, 3, 2, 0, {.cover_all = false}).shape() == (Shape{1, 1, 1, 1}));
   BOOST_TEST(values(nn::average_pooling_2d(x, 2, 4, 1, {.pad_value = std::nullopt}).data())[0] == 1.0);
-  const Variable W(ones({2, 1, 2, 2}));
-  BOOST_TEST(nn::convolution_2d(Variable(ones({1, 2, 4, 4})), W, {}, 2, 0, {.groups = 2}).shape() ==
+  const Variable W(arrays::ones({2, 1, 2, 2}));
+  BOOST_TEST(nn::convolution_2d(Variable(arrays::ones({1, 2, 4, 4})), W, {}, 2, 0, {.groups = 2}).shape() ==
              (Shape{1, 2, 2, 2}));
 }
 

@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(calls_by_arguments) {
 
 BOOST_AUTO_TEST_CASE(cpp_copies_are_deep) {
   Inner a;
-  a.first.W.set_grad(autograd::ones({2, 3}));
+  a.first.W.set_grad(autograd::arrays::ones({2, 3}));
   Inner b = a;
   BOOST_TEST(paths(b) == paths(a), boost::test_tools::per_element());
   autograd::fill(b.first.W.data(), 7);
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(names_of_pytorch_and_chainer) {
 
 BOOST_AUTO_TEST_CASE(copy_modes) {
   Inner a;
-  a.first.W.set_grad(autograd::ones({2, 3}));
+  a.first.W.set_grad(autograd::arrays::ones({2, 3}));
   Inner shared = nn::copy(a);  // share is the default
   BOOST_TEST(!shared.first.W.is_same(a.first.W));
   BOOST_TEST(!bool(shared.first.W.grad()));
@@ -165,7 +165,7 @@ BOOST_AUTO_TEST_CASE(copyparams) {
   Inner a, b;
   autograd::fill(a.first.W.data(), 4);
   a.second.b.initialize({3});
-  a.first.W.set_grad(autograd::ones({2, 3}));
+  a.first.W.set_grad(autograd::arrays::ones({2, 3}));
   autograd::fill(a.first.average.array(), 9);
   b.copyparams(a);
   BOOST_TEST(values(b.first.W.data())[0] == 4);
@@ -189,9 +189,9 @@ BOOST_AUTO_TEST_CASE(copyparams) {
 
 BOOST_AUTO_TEST_CASE(addgrads) {
   Inner a, b;
-  a.first.W.set_grad(autograd::full({2, 3}, 2.0));
-  a.scale.set_grad(autograd::full({1}, 3.0));
-  b.scale.set_grad(autograd::full({1}, 1.0));
+  a.first.W.set_grad(autograd::arrays::full({2, 3}, 2.0));
+  a.scale.set_grad(autograd::arrays::full({1}, 3.0));
+  b.scale.set_grad(autograd::arrays::full({1}, 1.0));
   b.addgrads(a);
   BOOST_TEST(values(b.first.W.grad())[5] == 2);
   BOOST_TEST(values(b.scale.grad())[0] == 4);
@@ -200,15 +200,15 @@ BOOST_AUTO_TEST_CASE(addgrads) {
   BOOST_TEST(values(a.first.W.grad())[0] == 2);
   BOOST_CHECK_THROW(Derived().addgrads(a), catena::KeyError);
   a.first.b.initialize({2});
-  a.first.b.set_grad(autograd::ones({2}));
+  a.first.b.set_grad(autograd::arrays::ones({2}));
   BOOST_TEST(has(message_of<catena::ValueError>([&] { b.addgrads(a); }), "/first/b"));
   BOOST_TEST(values(b.scale.grad())[0] == 4);
 }
 
 BOOST_AUTO_TEST_CASE(cleargrads) {
   Inner a;
-  a.first.W.set_grad(autograd::ones({2, 3}));
-  a.scale.set_grad(autograd::ones({1}));
+  a.first.W.set_grad(autograd::arrays::ones({2, 3}));
+  a.scale.set_grad(autograd::arrays::ones({1}));
   a.cleargrads();
   for (const Variable& p : a.params()) BOOST_TEST(!bool(p.grad()));
   a.zerograds();
@@ -273,7 +273,7 @@ BOOST_AUTO_TEST_CASE(devices) {
   const autograd::Device home = default_device();
   Inner a;
   BOOST_TEST((a.device() == home));
-  a.first.W.set_grad(autograd::ones({2, 3}));
+  a.first.W.set_grad(autograd::arrays::ones({2, 3}));
   const auto check_device = [&](autograd::Device expected) {
     BOOST_TEST((a.device() == expected));
     BOOST_TEST((a.first.W.device() == expected));

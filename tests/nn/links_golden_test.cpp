@@ -100,16 +100,17 @@ BOOST_AUTO_TEST_CASE(values_of_the_reference) {
 BOOST_AUTO_TEST_CASE(lazy_sizes) {
   nn::Linear linear(4, {.n_batch_axes = 1});
   BOOST_TEST(linear.has_uninitialized_params());
-  BOOST_TEST(linear(Variable(autograd::zeros({2, 3, 5}))).shape() == Shape({2, 4}));
+  BOOST_TEST(linear(Variable(autograd::arrays::zeros({2, 3, 5}))).shape() == Shape({2, 4}));
   BOOST_TEST(linear.W.shape() == Shape({4, 15}));
-  nn::Linear empty(4);
-  BOOST_TEST(empty(Variable(autograd::zeros({0, 6}))).shape() == Shape({0, 4}));  // a batch may be empty
+  nn::Linear arrays::empty(4);
+  BOOST_TEST(arrays::empty(Variable(autograd::arrays::zeros({0, 6}))).shape() ==
+             Shape({0, 4}));  // a batch may be empty
   BOOST_TEST(empty.W.shape() == Shape({4, 6}));
   nn::Convolution2D conv(4, 3, {.pad = 1});
-  BOOST_TEST(conv(Variable(autograd::zeros({2, 3, 5, 5}))).shape() == Shape({2, 4, 5, 5}));
+  BOOST_TEST(conv(Variable(autograd::arrays::zeros({2, 3, 5, 5}))).shape() == Shape({2, 4, 5, 5}));
   BOOST_TEST(conv.W.shape() == Shape({4, 3, 3, 3}));
   nn::Convolution2D wrong(4, 3);
-  BOOST_CHECK_THROW(wrong(Variable(autograd::zeros({2, 3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(wrong(Variable(autograd::arrays::zeros({2, 3}))), catena::InvalidType);
   BOOST_TEST(!wrong.W.is_initialized());
 }
 
@@ -201,12 +202,13 @@ BOOST_AUTO_TEST_CASE(layer_normalization) {
   check_close(filled(Variable(floats({1, 2, 4}, {1, 3}))).data(), floats({-1.638088f, -0.034522f, 3.172610f}, {1, 3}),
               2e-6, 1e-6, "y");
   nn::LayerNormalization empty;
-  BOOST_TEST(empty(Variable(autograd::zeros({0, 6}))).shape() == Shape({0, 6}));  // a batch may be empty
+  BOOST_TEST(arrays::empty(Variable(autograd::arrays::zeros({0, 6}))).shape() ==
+             Shape({0, 6}));  // a batch may be empty
   BOOST_TEST(empty.gamma.shape() == Shape({6}));
   nn::LayerNormalization wrong;
-  BOOST_CHECK_THROW(wrong(Variable(autograd::zeros({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(wrong(Variable(autograd::arrays::zeros({}))), catena::InvalidType);
   BOOST_TEST(!wrong.gamma.is_initialized());
-  BOOST_CHECK_THROW(filled(Variable(autograd::zeros({2, 4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(filled(Variable(autograd::arrays::zeros({2, 4}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(layer_normalization_files) {

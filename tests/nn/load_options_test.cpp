@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(broadcasting) {
   const TemporaryFolder folder("broadcast");
   One column{floats({1, 2}, {2, 1})};
   save_npz(folder / "c.npz", column);
-  One target{autograd::zeros({2, 3})};
+  One target{autograd::arrays::zeros({2, 3})};
   const Array same = target.a;
   const std::string message = message_of<catena::ValueError>([&] { load_npz(folder / "c.npz", target); });
   for (const char* part : {"c.npz", "entry a", "(2, 1)", "(2, 3)", "allow_broadcast"})
@@ -99,16 +99,16 @@ BOOST_AUTO_TEST_CASE(broadcasting) {
   load_npz(folder / "c.npz", target, {.allow_broadcast = true});
   BOOST_TEST(same.get() == target.a.get());
   BOOST_TEST(values(target.a) == (std::vector<double>{1, 1, 1, 2, 2, 2}), boost::test_tools::per_element());
-  One halves{autograd::zeros({2, 2, 2}, Dtype::float16)};  // a new axis, and another dtype
+  One halves{autograd::arrays::zeros({2, 2, 2}, Dtype::float16)};  // a new axis, and another dtype
   load_npz(folder / "c.npz", halves, {.allow_broadcast = true});
   BOOST_TEST(values(halves.a) == (std::vector<double>{1, 1, 2, 2, 1, 1, 2, 2}), boost::test_tools::per_element());
   for (const Shape& shape : {Shape{3, 2}, Shape{2}, Shape{}, Shape{2, 1, 1}, Shape{1, 1}}) {
-    One other{autograd::zeros(shape)};
+    One other{autograd::arrays::zeros(shape)};
     const std::string error =
         message_of<catena::ValueError>([&] { load_npz(folder / "c.npz", other, {.allow_broadcast = true}); });
     BOOST_TEST((has(error, "entry a") && has(error, catena::to_string(shape))), error);
   }
-  One integers{autograd::zeros({2, 3}, Dtype::int32)};
+  One integers{autograd::arrays::zeros({2, 3}, Dtype::int32)};
   BOOST_CHECK_THROW(load_npz(folder / "c.npz", integers, {.allow_broadcast = true}), catena::TypeError);
 }
 
@@ -161,7 +161,7 @@ BOOST_AUTO_TEST_CASE(arrays_that_are_not_contiguous) {
   // And they can be loaded into.
   One whole{a};
   save_npz(folder / "w.npz", whole);
-  const Array wide = autograd::zeros({2, 6});
+  const Array wide = autograd::arrays::zeros({2, 6});
   One view{autograd::slice(wide, 1, 0, 6, 2)};
   load_npz(folder / "w.npz", view);
   BOOST_TEST(values(wide) == (std::vector<double>{1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0}),

@@ -64,8 +64,8 @@ BOOST_AUTO_TEST_CASE(a_failed_load_leaves_the_model) {
   const TemporaryFolder folder("atomic");
   check_nothing_changed(folder, [](Model& m) { m.last = nn::Linear(3, 5); });                    // a shape
   check_nothing_changed(folder, [](Model& m) { m.last = nn::Linear(3, 2, {.nobias = true}); });  // a missing key
-  check_nothing_changed(folder,
-                        [](Model& m) { m.last.b->set_data(autograd::zeros({2}, Dtype::complex64)); });  // a dtype
+  check_nothing_changed(
+      folder, [](Model& m) { m.last.b->set_data(autograd::arrays::zeros({2}, Dtype::complex64)); });  // a dtype
   check_nothing_changed(
       folder, [](Model& m) { m.last = nn::Linear(3, 5); }, false);
 }
@@ -148,9 +148,9 @@ BOOST_AUTO_TEST_CASE(a_pending_parameter_checks_what_it_knows) {
 
 BOOST_AUTO_TEST_CASE(a_pending_parameter_has_a_dtype) {
   const TemporaryFolder folder("dtype");
-  nn::Parameter wide(autograd::full({2}, 0.1, Dtype::float64));
+  nn::Parameter wide(autograd::arrays::full({2}, 0.1, Dtype::float64));
   nn::Linear saved(2, 2, {.nobias = true});
-  saved.W.set_data(autograd::full({2, 2}, 0.1, Dtype::float64));
+  saved.W.set_data(autograd::arrays::full({2, 2}, 0.1, Dtype::float64));
   save_npz(folder / "l.npz", saved);
   nn::Linear lazy(2, {.nobias = true});
   load_npz(folder / "l.npz", lazy);
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(a_pending_parameter_has_a_dtype) {
   nn::Linear half(2, {.nobias = true, .initialW = nn::initializers::Normal(1.0, {.dtype = Dtype::float16})});
   load_npz(folder / "l.npz", half);
   BOOST_TEST((half.W.dtype() == Dtype::float16));
-  saved.W.set_data(autograd::zeros({2, 2}, Dtype::complex64));
+  saved.W.set_data(autograd::arrays::zeros({2, 2}, Dtype::complex64));
   save_npz(folder / "c.npz", saved);
   nn::Linear again(2, {.nobias = true});
   BOOST_CHECK_THROW(load_npz(folder / "c.npz", again), catena::TypeError);

@@ -135,15 +135,16 @@ BOOST_AUTO_TEST_CASE(hierarchical_softmax_by_walks) {
   // Other integers, an empty batch, a tree of one leaf.
   const Array wide = autograd::astype(inputs[1], Dtype::int64);
   BOOST_TEST(double(f({Variable(x), Variable(wide), Variable(W)})[0]) == expected, boost::test_tools::tolerance(1e-12));
-  BOOST_TEST(double(nn::binary_hierarchical_softmax(Variable(autograd::zeros({0, 3})), Variable(labels({}, {0})),
-                                                    Variable(autograd::zeros({6, 3})), paths)) == 0);
+  BOOST_TEST(
+      double(nn::binary_hierarchical_softmax(Variable(autograd::arrays::zeros({0, 3})), Variable(labels({}, {0})),
+                                             Variable(autograd::arrays::zeros({6, 3})), paths)) == 0);
   nn::BinaryHierarchicalSoftmax leaf(3, 0);
-  BOOST_TEST(double(leaf(Variable(autograd::zeros({2, 3})), Variable(labels({0, 0}, {2})))) == 0);
+  BOOST_TEST(double(leaf(Variable(autograd::arrays::zeros({2, 3})), Variable(labels({0, 0}, {2})))) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(hierarchical_softmax_errors) {
   const nn::TreePaths paths({0, {1, 3}});
-  const Variable x(autograd::ones({2, 3})), t(labels({0, 3}, {2})), W(autograd::ones({2, 3}));
+  const Variable x(autograd::arrays::ones({2, 3})), t(labels({0, 3}, {2})), W(autograd::arrays::ones({2, 3}));
   const auto call = [&](const Variable& a, const Variable& b, const Variable& c) {
     return nn::binary_hierarchical_softmax(a, b, c, paths);
   };
@@ -151,9 +152,12 @@ BOOST_AUTO_TEST_CASE(hierarchical_softmax_errors) {
   BOOST_CHECK_THROW(call(x, x, W), catena::InvalidType);
   BOOST_CHECK_THROW(call(t, t, W), catena::InvalidType);
   BOOST_CHECK_THROW(call(x, Variable(labels({0}, {1})), W), catena::InvalidType);
-  BOOST_CHECK_THROW(call(x, t, Variable(autograd::ones({2, 2}))), catena::InvalidType);
-  BOOST_CHECK_THROW(call(x, t, Variable(autograd::ones({2, 3}, Dtype::float64))), catena::InvalidType);
-  BOOST_TEST(has(message_of<catena::ValueError>([&] { call(x, t, Variable(autograd::ones({3, 3}))); }), "2 nodes"));
+  BOOST_CHECK_THROW(call(x, t, Variable(autograd::arrays::ones({2, 2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(call(x, t, Variable(autograd::arrays::ones({2, 3}, Dtype::float64))), catena::InvalidType);
+  BOOST_TEST(has(message_of<catena::ValueError>([&] {
+                   call(x, t, Variable(autograd::arrays::ones({3, 3})));
+                 }),
+                 "2 nodes"));
   BOOST_TEST(has(message_of<catena::ValueError>([] {
                    nn::TreePaths({0, BinaryTree(std::vector<BinaryTree>{1, 2, 3})});
                  }),

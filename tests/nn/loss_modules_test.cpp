@@ -112,7 +112,7 @@ BOOST_AUTO_TEST_CASE(pairs_and_triples) {
 
 // Two times of two symbols of probability 1/2: the label 1 is (1, 1), (0, 1) or (1, 0).
 BOOST_AUTO_TEST_CASE(sequences) {
-  const Variable log_probs = nn::log_softmax(Variable(zeros({2, 1, 2}, Dtype::float64)), 2);
+  const Variable log_probs = nn::log_softmax(Variable(arrays::zeros({2, 1, 2}, Dtype::float64)), 2);
   const Variable label(array<std::int32_t>({1}, {1, 1}));
   const Array two = array<std::int32_t>({2}, {1}), one = array<std::int32_t>({1}, {1});
   check(nn::CTCLoss()(log_probs, label, two, one), {-std::log(0.75)});

@@ -123,21 +123,23 @@ BOOST_AUTO_TEST_CASE(gradients_of_few_classes_and_many_rows) {
 BOOST_AUTO_TEST_CASE(extreme_scores_and_empty_batches) {
   const Variable far(array<float>({-1000, 1}, {1, 2}));
   BOOST_TEST(item(nn::softmax_cross_entropy(far, Variable(labels({0}, {1}))).data()).to_double() == 1001.0);
-  BOOST_TEST(item(nn::softmax_cross_entropy(Variable(zeros({0, 3})), Variable(labels({}, {0}))).data()).to_double() ==
-             0.0);
+  BOOST_TEST(
+      item(nn::softmax_cross_entropy(Variable(arrays::zeros({0, 3})), Variable(labels({}, {0}))).data()).to_double() ==
+      0.0);
 }
 
 BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
-  const Variable x(ones({2, 3})), t(labels({0, 1}, {2}));
-  BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, Variable(ones({2}))), catena::InvalidType,
+  const Variable x(arrays::ones({2, 3})), t(labels({0, 1}, {2}));
+  BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, Variable(arrays::ones({2}))), catena::InvalidType,
                         [](const catena::Error& e) {
                           return std::string(e.what()).find("\nt is float32: t.astype(int32)\n") != std::string::npos;
                         });
-  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(ones({2}, Dtype::bool_))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(arrays::ones({2}, Dtype::bool_))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 1, 2}, {3}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(labels({0, 1}, {2, 1}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({2})}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = ones({3}, Dtype::int32)}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = arrays::ones({2})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, t, {.class_weight = arrays::ones({3}, Dtype::int32)}),
+                    catena::ValueError);
   BOOST_CHECK_EXCEPTION(
       nn::softmax_cross_entropy(x, t, {.reduce = "none"}), catena::ValueError, [](const catena::Error& e) {
         return e.what() ==
@@ -149,7 +151,7 @@ BOOST_AUTO_TEST_CASE(softmax_cross_entropy_errors) {
                                                  "softmax_cross_entropy: label_smoothing is 1; it must be at "
                                                  "least 0 and less than 1");
                         });
-  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(ones({2, 4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::softmax_cross_entropy(x, Variable(arrays::ones({2, 4}))), catena::InvalidType);
 }
 
 // The CPU always names a label that is no class; other devices do so in debug mode, and the loss is NaN otherwise. The
@@ -199,7 +201,7 @@ BOOST_AUTO_TEST_CASE(use_cudnn_of_cross_entropies) {
 }
 
 BOOST_AUTO_TEST_CASE(labels_that_are_no_classes) {
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   const bool on_cpu = test::default_device().kind == Device::Kind::cpu;
   for (const Dtype t : {Dtype::int8, Dtype::uint8, Dtype::int32, Dtype::int64, Dtype::uint64}) {
     for (const bool debug : {false, true}) BOOST_TEST_CONTEXT(t << (debug ? ", debug mode" : "")) {
@@ -280,8 +282,9 @@ BOOST_AUTO_TEST_CASE(mean_squared_error_values_and_derivatives) {
                boost::test_tools::tolerance(1e-12));
     test::check_derivatives("mean_squared_error", f, {a, b});
   }
-  BOOST_CHECK_THROW(nn::mean_squared_error(Variable(ones({2})), Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::mean_squared_error(Variable(ones({2})), Variable(ones({2}, Dtype::float64))),
+  BOOST_CHECK_THROW(nn::mean_squared_error(Variable(arrays::ones({2})), Variable(arrays::ones({3}))),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::mean_squared_error(Variable(arrays::ones({2})), Variable(arrays::ones({2}, Dtype::float64))),
                     catena::InvalidType);
 }
 

@@ -83,11 +83,11 @@ BOOST_AUTO_TEST_CASE(containers_are_saved_copied_and_grow) {
   BOOST_TEST(values(a.blocks[2].l.W.data())[0] == 4);
   BOOST_TEST(copied.any.get() == a.any.get());
   const Variable shared = a.any->params()[0];
-  Variable(shared).set_grad(autograd::ones(shared.shape()));
+  Variable(shared).set_grad(autograd::arrays::ones(shared.shape()));
   const Containers fresh = nn::copy(a, nn::CopyMode::init);
   BOOST_TEST(bool(shared.grad()));  // the source is left alone
   Variable(shared).cleargrad();
-  Variable(a.any->params()[0]).set_grad(autograd::ones(shared.shape()));
+  Variable(a.any->params()[0]).set_grad(autograd::arrays::ones(shared.shape()));
   copied.addgrads(a);
   BOOST_TEST(values(shared.grad())[0] == 1);
 
@@ -186,7 +186,9 @@ BOOST_AUTO_TEST_CASE(variables_are_copied_and_saved) {
   saved.without.set_volatile(autograd::AUTO);
   const TemporaryFolder folder("variables");
   nn::serializers::save_npz(folder / "v.npz", saved);
-  Two loaded{{}, Variable(autograd::zeros({2}), {.name = "old", .grad = autograd::ones({2})}), nn::Parameter()};
+  Two loaded{{},
+             Variable(autograd::arrays::zeros({2}), {.name = "old", .grad = autograd::arrays::ones({2})}),
+             nn::Parameter()};
   loaded.without = loaded.without * 2;
   nn::serializers::load_npz(folder / "v.npz", loaded);
   BOOST_TEST(same_bits(loaded.with_grad.data(), y.data()));

@@ -20,7 +20,7 @@ BOOST_AUTO_TEST_CASE(drops_the_right_share_and_scales_the_rest) {
   for (const double ratio : {0.1, 0.5, 0.9}) {
     seed(3);
     const std::vector<float> y =
-        to_vector<float>(nn::dropout(Variable(ones({200, 500})), {.ratio = ratio, .train = true}).data());
+        to_vector<float>(nn::dropout(Variable(arrays::ones({200, 500})), {.ratio = ratio, .train = true}).data());
     double kept = 0;
     for (const float v : y) {
       BOOST_REQUIRE(v == 0.0f || std::fabs(v - 1 / (1 - ratio)) < 1e-5);
@@ -34,9 +34,9 @@ BOOST_AUTO_TEST_CASE(drops_the_right_share_and_scales_the_rest) {
 
 BOOST_AUTO_TEST_CASE(the_gradient_uses_the_same_mask) {
   seed(5);
-  Variable x(ones({50, 7}));
+  Variable x(arrays::ones({50, 7}));
   Variable y = nn::dropout(x, {.ratio = 0.3, .train = true});
-  y.set_grad(ones({50, 7}));
+  y.set_grad(arrays::ones({50, 7}));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == to_vector<float>(y.data()), boost::test_tools::per_element());
 }
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_CASE(derivatives) {
 }
 
 BOOST_AUTO_TEST_CASE(replays_from_the_seed_and_draws_anew_at_each_call) {
-  const Variable x(ones({100}));
+  const Variable x(arrays::ones({100}));
   seed(1);
   const auto first = to_vector<float>(nn::dropout(x, {.train = true}).data()),
              second = to_vector<float>(nn::dropout(x, {.train = true}).data());
@@ -90,7 +90,7 @@ BOOST_AUTO_TEST_CASE(test_mode_and_ratio_zero_are_the_identity) {
 }
 
 BOOST_AUTO_TEST_CASE(the_ratio_by_position) {
-  const Variable x(ones({1000}));
+  const Variable x(arrays::ones({1000}));
   const auto mode = train_mode(true);
   seed(5);
   const Array by_name = nn::dropout(x, {.ratio = 0.25}).data();
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(the_ratio_by_position) {
 }
 // As the reference's callers write it: the ratio, then whether the network is being trained, whatever the mode is.
 BOOST_AUTO_TEST_CASE(ratio_and_train_by_position) {
-  const Variable x(ones({1000})), h(zeros({1000})), W(ones({7, 1000}));
+  const Variable x(arrays::ones({1000})), h(arrays::zeros({1000})), W(arrays::ones({7, 1000}));
   for (const bool mode_of_thread : {true, false}) {
     const auto mode = train_mode(mode_of_thread);
     BOOST_TEST(nn::dropout(x, 0.25, false).is_same(x));
@@ -108,20 +108,20 @@ BOOST_AUTO_TEST_CASE(ratio_and_train_by_position) {
                boost::test_tools::tolerance(1e-6));
     BOOST_TEST(nn::zoneout(h, x, 0.5, false).is_same(x));
     BOOST_TEST(to_vector<double>(amin(nn::zoneout(h, x, 0.5, true).data()))[0] == 0);
-    const Variable row(ones({1, 1000}));
+    const Variable row(arrays::ones({1, 1000}));
     BOOST_TEST(to_vector<double>(nn::simplified_dropconnect(row, W, {}, 0.5, false).data())[0] == 1000);
-    BOOST_TEST(to_vector<double>(nn::simplified_dropconnect(row, W, {}, 0.5, true, ones({1, 7, 1000})).data())[0] ==
-               2000);
+    BOOST_TEST(to_vector<double>(
+                   nn::simplified_dropconnect(row, W, {}, 0.5, true, arrays::ones({1, 7, 1000})).data())[0] == 2000);
   }
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable x(ones({3}));
+  const Variable x(arrays::ones({3}));
   BOOST_CHECK_EXCEPTION(nn::dropout(x, {.ratio = 1}), catena::ValueError, [](const catena::Error& e) {
     return e.what() == std::string("dropout: the ratio 1 does not lie in [0, 1)");
   });
   BOOST_CHECK_THROW(nn::dropout(x, {.ratio = -0.1}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::dropout(Variable(ones({3}, Dtype::int32)), {.train = true}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::dropout(Variable(arrays::ones({3}, Dtype::int32)), {.train = true}), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(a_mask_can_be_given) {
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_mask_can_be_given) {
   BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::dropout(Variable(x), {.train = true, .mask = drawn}).data(),
                                                 y.data(), 1e-12, 1e-12));
   BOOST_TEST(nn::dropout(Variable(x), {.train = false, .mask = mask}).data().get() == x.get());
-  BOOST_CHECK_EXCEPTION(nn::dropout(Variable(x), {.train = true, .mask = ones({4})}), catena::ValueError,
+  BOOST_CHECK_EXCEPTION(nn::dropout(Variable(x), {.train = true, .mask = arrays::ones({4})}), catena::ValueError,
                         [](const catena::Error& e) {
                           return e.what() == std::string("dropout: the mask has the shape (4,), x has (3, 4)");
                         });
@@ -167,12 +167,12 @@ BOOST_AUTO_TEST_CASE(zoneout_keeps_or_takes_each_element) {
   BOOST_CHECK_NO_THROW(
       testing::assert_allclose(nn::zoneout(a, b, {.train = true, .keep = keep}).data(), where(keep, h, x), 0, 0));
   BOOST_CHECK_THROW(nn::zoneout(a, b, 1.5), catena::ValueError);
-  BOOST_CHECK_THROW(nn::zoneout(a, b, {.train = true, .keep = ones({2})}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::zoneout(a, Variable(ones({2}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::zoneout(a, b, {.train = true, .keep = arrays::ones({2})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::zoneout(a, Variable(arrays::ones({2}, Dtype::float64))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(gaussian_has_the_mean_and_the_variance) {
-  const Array mean = full({200, 200}, 3.0), ln_var = full({200, 200}, std::log(4.0));
+  const Array mean = arrays::full({200, 200}, 3.0), ln_var = arrays::full({200, 200}, std::log(4.0));
   seed(9);
   const auto [y, eps] = nn::gaussian(Variable(mean), Variable(ln_var), {}, nn::return_eps);
   const std::vector<double> ys = to_vector<double>(y.data());
@@ -190,10 +190,10 @@ BOOST_AUTO_TEST_CASE(gaussian_has_the_mean_and_the_variance) {
     const auto f = [&](const Variables& v) { return Variables{nn::gaussian(v[0], v[1], sample)}; };
     test::check_derivatives("gaussian", f, {spread(shape), spread(shape, -1, 1, 3)});
   }
-  const Variable x(ones({3}));
-  BOOST_CHECK_THROW(nn::gaussian(x, Variable(ones({4}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::gaussian(x, Variable(ones({3}, Dtype::int32))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::gaussian(x, x, ones({4})), catena::ValueError);
+  const Variable x(arrays::ones({3}));
+  BOOST_CHECK_THROW(nn::gaussian(x, Variable(arrays::ones({4}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::gaussian(x, Variable(arrays::ones({3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::gaussian(x, x, arrays::ones({4})), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(dropped_connections) {
@@ -231,17 +231,19 @@ BOOST_AUTO_TEST_CASE(dropped_connections) {
   BOOST_TEST((drawn == to_vector<double>(nn::simplified_dropconnect(vx, vW, vb, {.train = true}).data())));
   BOOST_TEST((drawn != to_vector<double>(nn::simplified_dropconnect(vx, vW, vb, {.train = true}).data())));
   // Of many connections the share that is kept is 1 - ratio, and the others are scaled.
-  const Array many =
-      nn::simplified_dropconnect(Variable(ones({50, 40})), Variable(ones({20, 40})), {}, {.ratio = 0.2, .train = true})
-          .data();
+  const Array many = nn::simplified_dropconnect(Variable(arrays::ones({50, 40})), Variable(arrays::ones({20, 40})), {},
+                                                {.ratio = 0.2, .train = true})
+                         .data();
   BOOST_TEST(std::fabs(item(mean(many)).to_double() - 40) < 6 * 40 * std::sqrt(0.25 / 40000));
   BOOST_CHECK(
-      nn::simplified_dropconnect(Variable(zeros({0, 4})), Variable(ones({5, 4})), {}, {.train = true}).shape() ==
-      (Shape{0, 5}));
+      nn::simplified_dropconnect(Variable(arrays::zeros({0, 4})), Variable(arrays::ones({5, 4})), {}, {.train = true})
+          .shape() == (Shape{0, 5}));
   BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, vb, 1.0), catena::ValueError);
-  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, vb, {.mask = ones({3, 5})}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, Variable(ones({5, 3}, Dtype::float64))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, Variable(ones({4}, Dtype::float64))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, vb, {.mask = arrays::ones({3, 5})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, Variable(arrays::ones({5, 3}, Dtype::float64))),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::simplified_dropconnect(vx, vW, Variable(arrays::ones({4}, Dtype::float64))),
+                    catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
@@ -294,7 +296,7 @@ BOOST_AUTO_TEST_CASE(whole_parts_are_dropped) {
   };
   for (const Case& k : cases) BOOST_TEST_CONTEXT(k.name) {
       seed(17);
-      Variable x(ones({N, C, D}, Dtype::float64));
+      Variable x(arrays::ones({N, C, D}, Dtype::float64));
       Variable y = k.f(x);
       const std::vector<double> v = to_vector<double>(y.data());
       std::vector<double> of_part(std::size_t(k.parts), -1);
@@ -312,17 +314,17 @@ BOOST_AUTO_TEST_CASE(whole_parts_are_dropped) {
       for (std::size_t i = 1; i < of_part.size(); ++i) changes += of_part[i] != of_part[i - 1];
       BOOST_TEST(changes > k.parts / 5);
       BOOST_TEST(std::fabs(kept / double(k.parts) - 0.75) < 5 * std::sqrt(0.25 * 0.75 / double(k.parts)));
-      y.set_grad(ones({N, C, D}, Dtype::float64));
+      y.set_grad(arrays::ones({N, C, D}, Dtype::float64));
       y.backward();
       BOOST_TEST((to_vector<double>(x.grad()) == v));
     }
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   BOOST_TEST(nn::channel_dropout(x, 0.5, false).is_same(x));
   BOOST_TEST(nn::drop_path(x, {.train = false}).is_same(x));
   BOOST_TEST(nn::time_shared_dropout(x, {.train = false}).is_same(x));
   BOOST_TEST(nn::alpha_dropout(x, 0.5, false).is_same(x));
-  BOOST_CHECK_THROW(nn::channel_dropout(Variable(ones({3})), 0.5, true), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::drop_path(Variable(ones({})), 0.5, true), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::channel_dropout(Variable(arrays::ones({3})), 0.5, true), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::drop_path(Variable(arrays::ones({})), 0.5, true), catena::InvalidType);
   BOOST_CHECK_THROW(nn::time_shared_dropout(x, 0.5, 2, true), catena::InvalidType);
   BOOST_CHECK_THROW(nn::drop_path(x, 1.0, true), catena::ValueError);
   BOOST_CHECK_THROW(nn::alpha_dropout(x, -0.1, true), catena::ValueError);
@@ -397,8 +399,8 @@ BOOST_AUTO_TEST_CASE(samples_of_classes) {
     BOOST_TEST(std::fabs(total - 1) < 1e-12);
     for (std::size_t k = 0; k < 4; ++k) BOOST_TEST(hard[4 * row + k] == (k == most));
   }
-  BOOST_CHECK_THROW(nn::gumbel_softmax(Variable(ones({2, 2})), 0), catena::ValueError);
-  BOOST_CHECK_THROW(nn::gumbel_softmax(Variable(ones({2, 2}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::gumbel_softmax(Variable(arrays::ones({2, 2})), 0), catena::ValueError);
+  BOOST_CHECK_THROW(nn::gumbel_softmax(Variable(arrays::ones({2, 2}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(random_slopes) {
@@ -419,7 +421,7 @@ BOOST_AUTO_TEST_CASE(random_slopes) {
   }
   BOOST_TEST((least >= 0.25 && least < 0.28 && most < 0.5 && most > 0.47));
   BOOST_CHECK_THROW(nn::rrelu(x, 0.5, 0.25), catena::ValueError);
-  BOOST_CHECK_THROW(nn::rrelu(x, {.r = ones({3})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::rrelu(x, {.r = arrays::ones({3})}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -66,7 +66,8 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
 }
 
 BOOST_AUTO_TEST_CASE(new_running_statistics_are_returned) {
-  const Array x = spread({4, 3, 2, 2}, -2, 2), gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
+  const Array x = spread({4, 3, 2, 2}, -2, 2), gamma = arrays::ones({3}, Dtype::float64),
+              beta = arrays::zeros({3}, Dtype::float64);
   const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
   const std::vector<double> mean_before = to_vector<double>(mean), var_before = to_vector<double>(var);
   const auto [y, new_mean, new_var] =
@@ -92,10 +93,10 @@ BOOST_AUTO_TEST_CASE(new_running_statistics_are_returned) {
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_batch_leaves_the_statistics) {
-  const Array gamma = ones({3}, Dtype::float64), beta = zeros({3}, Dtype::float64);
+  const Array gamma = arrays::ones({3}, Dtype::float64), beta = arrays::zeros({3}, Dtype::float64);
   const Array mean = spread({3}, -1, 1, 3), var = spread({3}, 0.5, 1, 4);
   const auto [y, new_mean, new_var] =
-      nn::batch_normalization(Variable(zeros({0, 3}, Dtype::float64)), Variable(gamma), Variable(beta),
+      nn::batch_normalization(Variable(arrays::zeros({0, 3}, Dtype::float64)), Variable(gamma), Variable(beta),
                               {.running_mean = mean, .running_var = var}, nn::return_statistics);
   BOOST_TEST((y.shape() == Shape{0, 3}));
   BOOST_TEST((to_vector<double>(new_mean) == to_vector<double>(mean)));
@@ -229,7 +230,7 @@ BOOST_AUTO_TEST_CASE(layer_gradients_have_the_same_bits_in_any_layout_and_with_a
   for (const int threads : {1, 2})
     for (const bool is_strided : {false, true}) {
       catena::set_max_threads(threads);
-      Variable v(is_strided ? strided(x) : x), gamma(ones({258})), beta(zeros({258}));
+      Variable v(is_strided ? strided(x) : x), gamma(arrays::ones({258})), beta(arrays::zeros({258}));
       Variable y = nn::layer_normalization(v, gamma, beta);
       y.set_grad(is_strided ? strided(gy) : gy);
       y.backward();
@@ -256,7 +257,7 @@ BOOST_AUTO_TEST_CASE(layer_statistics_far_from_zero) {
       Arrays y, gx;
       for (const Dtype t : {Dtype::float32, Dtype::float64}) {
         Variable v(astype(x, t));
-        Variable r = nn::layer_normalization(v, Variable(ones({n}, t)), Variable(zeros({n}, t)), 0.0);
+        Variable r = nn::layer_normalization(v, Variable(arrays::ones({n}, t)), Variable(arrays::zeros({n}, t)), 0.0);
         r.set_grad(astype(gy, t));
         r.backward();
         y.push_back(r.data());
@@ -265,7 +266,8 @@ BOOST_AUTO_TEST_CASE(layer_statistics_far_from_zero) {
       BOOST_CHECK_NO_THROW(testing::assert_allclose(y[0], y[1], 1e-5, 1e-5));
       BOOST_CHECK_NO_THROW(
           testing::assert_allclose(gx[0], gx[1], 1e-3, 1e-5));  // of the size of 1 / deviation, about 100
-      const Array exact = array(naive_layers(x, ones({n}), zeros({n}), 0.0, nn::EpsAddedTo::variance), {3, n});
+      const Array exact =
+          array(naive_layers(x, arrays::ones({n}), arrays::zeros({n}), 0.0, nn::EpsAddedTo::variance), {3, n});
       BOOST_CHECK_NO_THROW(testing::assert_allclose(y[0], exact, 1e-5, 1e-5));
     }
 }
@@ -273,11 +275,12 @@ BOOST_AUTO_TEST_CASE(layer_statistics_far_from_zero) {
 BOOST_AUTO_TEST_CASE(layer_rows_of_equal_or_no_elements) {
   for (const nn::EpsAddedTo where : kWheres)
     for (const Shape& shape : {Shape{3, 1}, Shape{2, 9}, Shape{0, 4}, Shape{3, 0}}) BOOST_TEST_CONTEXT(shape) {
-        Variable x(full(shape, 0.1, Dtype::float32)), gamma(full({shape[1]}, 2.0)), beta(full({shape[1]}, 3.0));
+        Variable x(arrays::full(shape, 0.1, Dtype::float32)), gamma(arrays::full({shape[1]}, 2.0)),
+            beta(arrays::full({shape[1]}, 3.0));
         Variable y = nn::layer_normalization(x, gamma, beta, 1e-3, where);
         BOOST_TEST(y.shape() == shape);
         for (const float v : to_vector<float>(y.data())) BOOST_TEST(v == 3.0f);
-        y.set_grad(ones(shape));
+        y.set_grad(arrays::ones(shape));
         y.backward();
         BOOST_TEST(x.grad().shape() == shape);
         for (const float v : to_vector<float>(x.grad())) BOOST_TEST(v == 0.0f);
@@ -307,21 +310,26 @@ BOOST_AUTO_TEST_CASE(layer_gradients_of_some_inputs) {
 }
 
 BOOST_AUTO_TEST_CASE(layer_errors) {
-  const Variable x(ones({4, 3})), three(ones({3})), four(ones({4}));
+  const Variable x(arrays::ones({4, 3})), three(arrays::ones({3})), four(arrays::ones({4}));
   BOOST_CHECK_THROW(nn::layer_normalization(x, four, four), catena::InvalidType);
   BOOST_CHECK_THROW(nn::layer_normalization(x, three, four), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::layer_normalization(x, Variable(ones({3}, Dtype::float64)), three), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::layer_normalization(Variable(ones({4, 3}, Dtype::int32)), three, three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(x, Variable(arrays::ones({3}, Dtype::float64)), three),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(Variable(arrays::ones({4, 3}, Dtype::int32)), three, three),
+                    catena::InvalidType);
   BOOST_CHECK_THROW(nn::layer_normalization(three, x, x), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::layer_normalization(x, Variable(ones({})), Variable(ones({}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::layer_normalization(x, Variable(arrays::ones({})), Variable(arrays::ones({}))),
+                    catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable x(ones({4, 3})), three(ones({3})), four(ones({4}));
+  const Variable x(arrays::ones({4, 3})), three(arrays::ones({3})), four(arrays::ones({4}));
   BOOST_CHECK_THROW(nn::batch_normalization(x, four, four), catena::InvalidType);
   BOOST_CHECK_THROW(nn::batch_normalization(x, three, four), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::batch_normalization(x, Variable(ones({3}, Dtype::float64)), three), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::batch_normalization(Variable(ones({4, 3}, Dtype::int32)), three, three), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(x, Variable(arrays::ones({3}, Dtype::float64)), three),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::batch_normalization(Variable(arrays::ones({4, 3}, Dtype::int32)), three, three),
+                    catena::InvalidType);
   BOOST_CHECK_THROW(nn::batch_normalization(three, three, three), catena::InvalidType);
   BOOST_CHECK_THROW(nn::fixed_batch_normalization(x, three, three, three, four), catena::InvalidType);
 }
@@ -366,7 +374,7 @@ BOOST_AUTO_TEST_CASE(statistics_over_any_axes) {
       test::check_derivatives("batch_normalization", f, {x, gamma, beta}, loose);
       test::check_derivatives("fixed_batch_normalization", g, {x, gamma, beta, beta, var}, loose);
     }
-  const Variable v(x), four(ones({4}, Dtype::float64));
+  const Variable v(x), four(arrays::ones({4}, Dtype::float64));
   BOOST_CHECK_THROW(nn::batch_normalization(v, four, four, {.axis = {0, 2}}), catena::InvalidType);
   BOOST_CHECK_THROW(nn::batch_normalization(v, four, four, {.axis = 3}), catena::InvalidType);
   BOOST_CHECK_THROW(nn::batch_normalization(v, four, four, {.axis = {0, 0}}), catena::ValueError);
@@ -429,15 +437,16 @@ BOOST_AUTO_TEST_CASE(local_response_normalization_by_neighbours) {
             testing::assert_allclose(f({Variable(x)})[0].data(), array(expected, shape), 1e-12, 1e-12));
         test::check_derivatives("local_response_normalization", f, {x});
       }
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::local_response_normalization(x).data(),
                                                 nn::local_response_normalization(x, {.n = 5}).data(), 0, 0));
-  BOOST_CHECK_THROW(nn::local_response_normalization(Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::local_response_normalization(Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::local_response_normalization(Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::local_response_normalization(Variable(arrays::ones({2, 3}, Dtype::int32))),
+                    catena::InvalidType);
   BOOST_CHECK_THROW(nn::local_response_normalization(x, 0), catena::ValueError);
   // Squares beyond the range of float16.
-  BOOST_TEST(double(nn::local_response_normalization(Variable(full({1, 1}, 300.0, Dtype::float16)), 1, 0, 1, 0.5)) ==
-             1.0);
+  BOOST_TEST(double(nn::local_response_normalization(Variable(arrays::full({1, 1}, 300.0, Dtype::float16)), 1, 0, 1,
+                                                     0.5)) == 1.0);
 }
 
 BOOST_AUTO_TEST_CASE(normalize_along_axes) {
@@ -452,7 +461,7 @@ BOOST_AUTO_TEST_CASE(normalize_along_axes) {
     test::check_derivatives("normalize", [](const Variables& v) { return Variables{nn::normalize(v[0])}; },
                             {spread(shape, 0.5, 1)});
   // Of a vector of zeros.
-  Variable zero(zeros({1, 2}));
+  Variable zero(arrays::zeros({1, 2}));
   Variable y = nn::normalize(zero, 0.5);
   BOOST_TEST((to_vector<float>(y.data()) == std::vector<float>{0, 0}));
   y.set_grad(array<float>({1, -2}, {1, 2}));
@@ -460,12 +469,12 @@ BOOST_AUTO_TEST_CASE(normalize_along_axes) {
   BOOST_TEST((to_vector<float>(zero.grad()) == std::vector<float>{2, -4}));
   Variable g = zero.grad_variable();
   zero.cleargrad();
-  g.set_grad(ones({1, 2}));
+  g.set_grad(arrays::ones({1, 2}));
   g.backward();
   for (const float v : to_vector<float>(zero.grad())) BOOST_TEST(std::isfinite(v));
-  BOOST_TEST(to_vector<float>(nn::normalize(Variable(full({1, 4}, 300.0, Dtype::float16))).data())[0] == 0.5f);
-  BOOST_CHECK_THROW(nn::normalize(Variable(ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::normalize(Variable(ones({2, 3}, Dtype::int32))), catena::InvalidType);
+  BOOST_TEST(to_vector<float>(nn::normalize(Variable(arrays::full({1, 4}, 300.0, Dtype::float16))).data())[0] == 0.5f);
+  BOOST_CHECK_THROW(nn::normalize(Variable(arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::normalize(Variable(arrays::ones({2, 3}, Dtype::int32))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {

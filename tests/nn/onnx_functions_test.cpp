@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(writes_and_reads_by_positions) {
             scatter_add(x, 1, index, src),
             index_add(x, 0, in[3], src),
             index_add(transpose(x), 1, in[3], transpose(src)),
-            scatter_add(x, {rows, rows}, Variable(autograd::ones({3})))};
+            scatter_add(x, {rows, rows}, Variable(autograd::arrays::ones({3})))};
   };
   const Variable index(autograd::reshape(integers({2, 0, 1, 1, 0, 2, 0, 1, 2}).data(), {3, 3}));
   const Model m = check(writes, {{numbers({4, 3}), index, numbers({3, 3}, 2), integers({1, 1, 0}, Dtype::int64)},

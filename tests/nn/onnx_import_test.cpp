@@ -117,12 +117,12 @@ BOOST_AUTO_TEST_CASE(networks_of_pytorch) {
 
 BOOST_AUTO_TEST_CASE(lengths_that_vary) {  // exported with 2 examples of length 3
   ImportedModel net = import_model(file("shapes.onnx"));
-  const Variables longer = net.forward({Variable(autograd::ones({3, 5, 3}))});
+  const Variables longer = net.forward({Variable(autograd::arrays::ones({3, 5, 3}))});
   BOOST_TEST(longer[0].shape() == Shape({3, 9, 1}));
-  const Variables one = net.forward({Variable(autograd::ones({1, 5, 3}))});
+  const Variables one = net.forward({Variable(autograd::arrays::ones({1, 5, 3}))});
   check_close(one[0].data(), autograd::slice(longer[0].data(), 0, 0, 1), 1e-6, 1e-6, "one example");
   BOOST_TEST(has(message_of<catena::ValueError>([&] {
-                   net.forward({Variable(autograd::ones({3, 5, 4}))});
+                   net.forward({Variable(autograd::arrays::ones({3, 5, 4}))});
                  }),
                  "the input x0 has the shape"));
 }
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(batches_without_examples) {
 
 // A constant that is needed only to compute another one is not kept.
 BOOST_AUTO_TEST_CASE(memory_of_constants) {
-  const Array large = autograd::ones({1000}, Dtype::int64);
+  const Array large = autograd::arrays::ones({1000}, Dtype::int64);
   onnx::Model model =
       model_of({node("Shape", {"large"}, {"n"}), node("Cast", {"n"}, {"f"}), node("Mul", {"x", "f"}, {"y"})},
                {tensor("large", large), tensor("unread", large)});
@@ -365,7 +365,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(message_of<ValueError>([&] { missing(x); }), "its input 1 is left out"));
   ImportedModel silent(model_of({node("Split", {"x"}, {}), node("Relu", {"x"}, {"y"})}));
   BOOST_TEST(has(message_of<ValueError>([&] { silent(x); }), "it has no output"));
-  const onnx::Tensor none = tensor("k", autograd::zeros({0}, Dtype::int64));
+  const onnx::Tensor none = tensor("k", autograd::arrays::zeros({0}, Dtype::int64));
   ImportedModel sorted(model_of({node("TopK", {"x", "k"}, {"y", "i"})}, {none}));
   BOOST_TEST(has(message_of<ValueError>([&] { sorted(x); }), "its input 1 has the shape (0,); one number is needed"));
   onnx::Node turned = node("RNN", {"x", "w", "w"}, {"y"});
@@ -379,7 +379,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   blocks.attribute = {attribute("blocksize", std::int64_t(1) << 32)};
   ImportedModel huge(model_of({blocks}));
   BOOST_TEST(has(message_of<ValueError>([&] {
-                   huge(Variable(autograd::ones({1, 4, 2, 2})));
+                   huge(Variable(autograd::arrays::ones({1, 4, 2, 2})));
                  }),
                  "do not fit 4 channels"));
   onnx::Node nd = node("GatherND", {"x", "at"}, {"y"});

@@ -12,10 +12,10 @@ using namespace autograd;
 
 namespace {
 
-Variable image() { return Variable(ones({1, 2, 6, 6}, Dtype::float32)); }
-Variable filter() { return Variable(ones({2, 2, 3, 3}, Dtype::float32)); }
-Variable matrix() { return Variable(ones({2, 2}, Dtype::float32)); }
-Variable labels() { return Variable(astype(arange(2), Dtype::int32)); }
+Variable image() { return Variable(arrays::ones({1, 2, 6, 6}, Dtype::float32)); }
+Variable filter() { return Variable(arrays::ones({2, 2, 3, 3}, Dtype::float32)); }
+Variable matrix() { return Variable(arrays::ones({2, 2}, Dtype::float32)); }
+Variable labels() { return Variable(astype(arrays::arange(2), Dtype::int32)); }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ BOOST_AUTO_TEST_CASE(numbers_that_are_no_constants) {
   BOOST_TEST(nn::Linear(3, {.nobias = true})(matrix()).shape() == Shape({2, 3}));
   BOOST_TEST(nn::Linear(2, 3, {.nobias = true})(matrix()).shape() == Shape({2, 3}));
   // A margin of 3 and a distance of 0: (3 - 0)^2 / 2 for the one, 3 for the other.
-  const Variable different(zeros({2}, Dtype::int32));
+  const Variable different(arrays::zeros({2}, Dtype::int32));
   BOOST_TEST(item(nn::contrastive(matrix(), matrix(), different, {.margin = 3}).data()).to<double>() == 4.5);
   BOOST_TEST(item(nn::triplet(matrix(), matrix(), matrix(), {.margin = 3}).data()).to<double>() == 3);
   const Variable y = nn::local_response_normalization(image(), {.n = 1, .k = 1, .alpha = 3, .beta = 1});

@@ -286,13 +286,13 @@ BOOST_AUTO_TEST_CASE(lengths_for_all_axes_or_for_each) {
 
 BOOST_AUTO_TEST_CASE(errors) {
   const Silence silence;
-  const Variable x(ones({1, 1, 4, 4}));
-  BOOST_CHECK_THROW(nn::max_pooling_nd(Variable(ones({2, 2})), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::max_pooling_nd(Variable(ones({1, 1, 4}, Dtype::int32)), 2), catena::InvalidType);
+  const Variable x(arrays::ones({1, 1, 4, 4}));
+  BOOST_CHECK_THROW(nn::max_pooling_nd(Variable(arrays::ones({2, 2})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::max_pooling_nd(Variable(arrays::ones({1, 1, 4}, Dtype::int32)), 2), catena::InvalidType);
   BOOST_CHECK_THROW(nn::max_pooling_nd(x, {2, 2, 2}), catena::AssertionError);
   BOOST_CHECK_THROW(nn::average_pooling_nd(x, 5), catena::AssertionError);
   BOOST_CHECK_THROW(nn::average_pooling_2d(x, 2, {.pad_value = 1.0}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::unpooling_2d(Variable(ones({1, 1, 4})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::unpooling_2d(Variable(arrays::ones({1, 1, 4})), 2), catena::InvalidType);
   BOOST_CHECK_THROW(nn::unpooling_2d(x, 1, {.pad = 3}), catena::AssertionError);
   BOOST_CHECK_EXCEPTION(nn::unpooling_2d(x, 2, {.outsize = 5}), catena::InvalidType, [](const catena::Error& e) {
     const std::string text = e.what();
@@ -300,8 +300,8 @@ BOOST_AUTO_TEST_CASE(errors) {
            text.find("get_conv_outsize(outsize[0], ...) == x.shape[2]") != text.npos &&
            text.find("3 != 4") != text.npos;
   });
-  BOOST_CHECK_THROW(nn::upsampling_2d(x, zeros({1, 1, 4, 3}, Dtype::int32), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::upsampling_2d(x, zeros({1, 1, 4, 4}), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::upsampling_2d(x, arrays::zeros({1, 1, 4, 3}, Dtype::int32), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::upsampling_2d(x, arrays::zeros({1, 1, 4, 4}), 2), catena::InvalidType);
 }
 
 // ---- regions ------------------------------------------------------------------------------------
@@ -345,7 +345,7 @@ BOOST_AUTO_TEST_CASE(regions_by_loops) {
     }
   Variable rois_given(regions), image(x);
   Variable y = nn::roi_pooling_2d(image, rois_given, 2, 2, 1);
-  y.set_grad(ones(y.shape(), Dtype::float64));
+  y.set_grad(arrays::ones(y.shape(), Dtype::float64));
   y.backward();
   BOOST_TEST(!rois_given.grad());
   BOOST_TEST(bool(image.grad()));
@@ -353,12 +353,12 @@ BOOST_AUTO_TEST_CASE(regions_by_loops) {
 
 BOOST_AUTO_TEST_CASE(regions_and_gradients_of_one_maximum) {
   // Both bins of both regions see the same greatest pixel: its gradients add up; of equal pixels the first one counts.
-  Variable x(ones({1, 1, 2, 2}));
+  Variable x(arrays::ones({1, 1, 2, 2}));
   Variable y = nn::roi_pooling_2d(x, Variable(array<float>({0, 0, 0, 1, 1, 0, 0, 0, 1, 1}, {2, 5})), 1, 1, 1);
-  y.set_grad(ones({2, 1, 1, 1}));
+  y.set_grad(arrays::ones({2, 1, 1, 1}));
   y.backward();
   BOOST_TEST((to_vector<float>(x.grad()) == std::vector<float>{2, 0, 0, 0}));
-  BOOST_CHECK(nn::roi_pooling_2d(x, Variable(zeros({0, 5})), 2, 2, 1).shape() == (Shape{0, 1, 2, 2}));
+  BOOST_CHECK(nn::roi_pooling_2d(x, Variable(arrays::zeros({0, 5})), 2, 2, 1).shape() == (Shape{0, 1, 2, 2}));
   // An image that is not there.
   const Variable missing(array<float>({1, 0, 0, 1, 1, -1, 0, 0, 1, 1}, {2, 5}));
   BOOST_TEST((to_vector<float>(nn::roi_pooling_2d(x, missing, 1, 1, 1).data()) == std::vector<float>{0, 0}));
@@ -368,11 +368,11 @@ BOOST_AUTO_TEST_CASE(regions_and_gradients_of_one_maximum) {
       return e.what() == std::string("roi_pooling_2d: the region 0 is of the image 1, of which there are 1");
     });
   }
-  BOOST_CHECK_THROW(nn::roi_pooling_2d(x, Variable(ones({2, 4})), 1, 1, 1), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::roi_pooling_2d(x, Variable(ones({2, 5}, Dtype::int32)), 1, 1, 1), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::roi_pooling_2d(Variable(ones({1, 2, 2})), Variable(ones({2, 5})), 1, 1, 1),
+  BOOST_CHECK_THROW(nn::roi_pooling_2d(x, Variable(arrays::ones({2, 4})), 1, 1, 1), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::roi_pooling_2d(x, Variable(arrays::ones({2, 5}, Dtype::int32)), 1, 1, 1), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::roi_pooling_2d(Variable(arrays::ones({1, 2, 2})), Variable(arrays::ones({2, 5})), 1, 1, 1),
                     catena::InvalidType);
-  BOOST_CHECK_THROW(nn::roi_pooling_2d(x, Variable(ones({2, 5})), 0, 1, 1), catena::ValueError);
+  BOOST_CHECK_THROW(nn::roi_pooling_2d(x, Variable(arrays::ones({2, 5})), 0, 1, 1), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(pyramids) {
@@ -387,11 +387,12 @@ BOOST_AUTO_TEST_CASE(pyramids) {
   BOOST_CHECK(f({v})[0].shape() == (Shape{2, 63, 1, 1}));
   test::check_derivatives("spatial_pyramid_pooling_2d", f, {x});
   for (const Shape& small : {Shape{1, 1, 5, 5}, Shape{1, 1, 3, 2}, Shape{1, 1, 8, 3}})
-    BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(Variable(ones(small)), 3), catena::ValueError);
+    BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(Variable(arrays::ones(small)), 3), catena::ValueError);
   BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(v, 0), catena::ValueError);
   BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(v, 2, nn::PoolingClass::average), catena::NotImplementedError);
-  BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(Variable(ones({1, 4, 4})), 1), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(Variable(ones({1, 1, 4, 4}, Dtype::int32)), 1), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(Variable(arrays::ones({1, 4, 4})), 1), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::spatial_pyramid_pooling_2d(Variable(arrays::ones({1, 1, 4, 4}, Dtype::int32)), 1),
+                    catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -134,18 +134,18 @@ BOOST_AUTO_TEST_CASE(use_cudnn_of_pooling) {
 }
 
 BOOST_AUTO_TEST_CASE(the_first_of_equal_maxima_gets_the_gradient) {
-  Variable x(ones({1, 1, 2, 2}));
+  Variable x(arrays::ones({1, 1, 2, 2}));
   Variable y = nn::max_pooling_2d(x, 2);
-  y.set_grad(full({1, 1, 1, 1}, 3.0));
+  y.set_grad(arrays::full({1, 1, 1, 1}, 3.0));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{3, 0, 0, 0}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(a_window_in_the_padding_is_minus_infinity_without_gradient) {
-  Variable x(ones({1, 1, 2, 2}));
+  Variable x(arrays::ones({1, 1, 2, 2}));
   Variable y = nn::max_pooling_2d(x, 2, {.stride = 2, .pad = 2, .cover_all = true});
   BOOST_TEST(to_vector<float>(y.data())[0] == -INFINITY);
-  y.set_grad(ones(y.shape()));
+  y.set_grad(arrays::ones(y.shape()));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{1, 0, 0, 0}), boost::test_tools::per_element());
 }
@@ -157,7 +157,7 @@ BOOST_AUTO_TEST_CASE(indices_are_returned_and_the_caller_may_write_them) {
   BOOST_TEST(to_vector<int>(indices) == (std::vector<int>{1, 2}), boost::test_tools::per_element());
   BOOST_CHECK(indices.dtype() == Dtype::int32);
   fill(indices, 0);
-  y.set_grad(ones(y.shape()));
+  y.set_grad(arrays::ones(y.shape()));
   y.backward();
   BOOST_TEST(to_vector<float>(x.grad()) == (std::vector<float>{0, 1, 0, 0, 0, 0, 1, 0}),
              boost::test_tools::per_element());
@@ -182,13 +182,13 @@ BOOST_AUTO_TEST_CASE(the_same_maxima_without_a_graph) {
   const auto [y, indices] =
       nn::max_pooling_2d(Variable(array<float>({1, 5, 2, 0}, {1, 1, 2, 2})), 2, {}, nn::return_indices);
   BOOST_TEST(to_vector<int>(indices) == std::vector<int>{1});
-  BOOST_TEST(nn::max_pooling_2d(Variable(empty({0, 2, 4, 4})), 2).shape() == (Shape{0, 2, 2, 2}));
+  BOOST_TEST(nn::max_pooling_2d(Variable(arrays::empty({0, 2, 4, 4})), 2).shape() == (Shape{0, 2, 2, 2}));
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  BOOST_CHECK_THROW(nn::max_pooling_2d(Variable(ones({3, 4, 4})), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(ones({1, 1, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(ones({1, 1, 2, 2})), 3), catena::AssertionError);
+  BOOST_CHECK_THROW(nn::max_pooling_2d(Variable(arrays::ones({3, 4, 4})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(arrays::ones({1, 1, 4, 4}, Dtype::int32)), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::average_pooling_2d(Variable(arrays::ones({1, 1, 2, 2})), 3), catena::AssertionError);
 }
 
 BOOST_AUTO_TEST_CASE(golden_values) {
@@ -259,7 +259,8 @@ BOOST_AUTO_TEST_CASE(golden_values) {
 
 BOOST_AUTO_TEST_CASE(windows_wholly_in_the_padding) {
   const double inf = std::numeric_limits<double>::infinity();
-  const Variable x = autograd::ones({1, 1, 4, 4}, Dtype::float64), wide = autograd::ones({1, 1, 8, 8}, Dtype::float64);
+  const Variable x = autograd::arrays::ones({1, 1, 4, 4}, Dtype::float64),
+                 wide = autograd::arrays::ones({1, 1, 8, 8}, Dtype::float64);
   const auto averages = autograd::to_vector<double>(
       nn::average_pooling_2d(x, 2, {.stride = nn::Pair(2), .pad = 2, .pad_value = std::nullopt}).data());
   BOOST_TEST(averages.size() == 16u);

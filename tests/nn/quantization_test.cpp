@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(ties_zeros_and_tiny_weights) {
     BOOST_TEST(std::abs(exact[i] - ints[i] * s) <= s / 2 * (1 + 1e-4));
   }
   for (const Shape& empty : {Shape{0, 3}, Shape{3, 0}}) {
-    const nn::QuantizedWeight none = nn::quantize_per_channel(autograd::zeros(empty));
+    const nn::QuantizedWeight none = nn::quantize_per_channel(autograd::arrays::zeros(empty));
     BOOST_TEST((none.values.shape() == empty));
     BOOST_TEST(none.scale.size() == empty[0]);
   }
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(operators_of_files) {
     add.output = {"y"};
     model.graph->node = {node, add};
     onnx::ImportedModel net(model);
-    return values(net(Variable(autograd::zeros({2, 3}))).data());
+    return values(net(Variable(autograd::arrays::zeros({2, 3}))).data());
   };
   const Array q = autograd::astype(floats({0, 2, 4, 6, 8, 10}, {2, 3}), Dtype::int8);
   const Array u = autograd::astype(q, Dtype::uint8), one = floats({0.5f}, {});
@@ -429,16 +429,16 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(has(message_of<catena::ValueError>([&] { nn::quantize_weights(pending); }),
                  "/W has no shape yet: call the model once"));
   BOOST_CHECK_THROW(nn::quantize_per_channel(ints({1, 2})), catena::TypeError);
-  BOOST_CHECK_THROW(nn::quantize_per_channel(autograd::ones({2, 3}), 2), catena::ValueError);
-  const Variable v(autograd::astype(autograd::ones({2, 3}), Dtype::int8)), s(autograd::ones({2}));
+  BOOST_CHECK_THROW(nn::quantize_per_channel(autograd::arrays::ones({2, 3}), 2), catena::ValueError);
+  const Variable v(autograd::astype(autograd::arrays::ones({2, 3}), Dtype::int8)), s(autograd::arrays::ones({2}));
   BOOST_CHECK_THROW(nn::dequantize(s, s), catena::InvalidType);
   BOOST_CHECK_THROW(nn::dequantize(v, s, 1), catena::InvalidType);
   BOOST_CHECK_THROW(nn::dequantize(v, s, 2), catena::ValueError);
   const auto no_graph = autograd::no_backprop_mode();
-  const Variable x(autograd::ones({1, 3}));
-  BOOST_CHECK_THROW(nn::quantized_linear(Variable(autograd::ones({1, 4})), v, s), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::quantized_linear(x, v, Variable(autograd::ones({3}))), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::quantized_linear(x, v, s, Variable(autograd::ones({3}))), catena::InvalidType);
+  const Variable x(autograd::arrays::ones({1, 3}));
+  BOOST_CHECK_THROW(nn::quantized_linear(Variable(autograd::arrays::ones({1, 4})), v, s), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::quantized_linear(x, v, Variable(autograd::arrays::ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::quantized_linear(x, v, s, Variable(autograd::arrays::ones({3}))), catena::InvalidType);
   nn::quantize_weights(net);
   Network target;
   BOOST_TEST(has(message_of<catena::TypeError>([&] { target.copyparams(net); }), "the parameter /conv/W is int8"));
@@ -451,7 +451,10 @@ BOOST_AUTO_TEST_CASE(errors) {
   Network hooked;
   hooked.last.add_hook(nn::link_hooks::WeightStandardization());
   nn::quantize_weights(hooked);
-  BOOST_TEST(has(message_of<catena::TypeError>([&] { hooked.last(Variable(autograd::ones({1, 12}))); }), "W is int8"));
+  BOOST_TEST(has(message_of<catena::TypeError>([&] {
+                   hooked.last(Variable(autograd::arrays::ones({1, 12})));
+                 }),
+                 "W is int8"));
 }
 
 BOOST_AUTO_TEST_CASE(on_another_device) {

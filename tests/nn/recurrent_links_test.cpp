@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_the_first_call_finds) {
   BOOST_TEST(zoneout(Variable(numbers({1, 3}))).shape() == Shape({1, 2}));
   // An empty batch.
   nn::LSTM empty(3, 2);
-  BOOST_TEST(empty(Variable(numbers({0, 3}))).shape() == Shape({0, 2}));
+  BOOST_TEST(arrays::empty(Variable(numbers({0, 3}))).shape() == Shape({0, 2}));
 }
 
 // Each sequence of a batch that becomes smaller is what it is alone, and so are its gradients.
@@ -389,7 +389,7 @@ BOOST_AUTO_TEST_CASE(zoneout_keeps_elements_of_the_states) {
   BOOST_CHECK_NO_THROW(assert_allclose(none.c, lstm.c, 1e-6, 1e-6));
   BOOST_CHECK_NO_THROW(assert_allclose(none(y), lstm(y), 1e-6, 1e-6));
   BOOST_CHECK_NO_THROW(assert_allclose(testing(y), lstm.h, 1e-6, 1e-6));
-  BOOST_CHECK_NO_THROW(assert_allclose(all(y).data(), autograd::zeros({20, 50}), 0, 0));
+  BOOST_CHECK_NO_THROW(assert_allclose(all(y).data(), autograd::arrays::zeros({20, 50}), 0, 0));
   // Every element of the states is the old one or the new one, in the proportions asked for.
   const std::vector<double> c = values(half.c.data()), h = values(half.h.data());
   nn::StatefulZoneoutLSTM follower = like(0, 0);
@@ -416,7 +416,7 @@ BOOST_AUTO_TEST_CASE(zoneout_keeps_elements_of_the_states) {
 // The reference's numbers for weights of 1 and one unit.
 BOOST_AUTO_TEST_CASE(stateful_gru_of_ones) {
   nn::StatefulGRU gru(1, 1, {.init = 1.0, .inner_init = 1.0});
-  const Variable one(autograd::ones({1, 1}));
+  const Variable one(autograd::arrays::ones({1, 1}));
   BOOST_TEST(std::fabs(double(gru(one)) - 0.556770) < 1e-6);
   BOOST_TEST(std::fabs(double(gru(one)) - 0.838274) < 1e-6);
   gru.reset_state();
@@ -425,7 +425,7 @@ BOOST_AUTO_TEST_CASE(stateful_gru_of_ones) {
   nn::StatefulGRU biased(2, 3, {.bias_init = 0.5});
   nn::GRU stateless(3, 2, {.bias_init = 0.5});
   stateless.copyparams(biased);
-  const Variable x(numbers({4, 2})), zero(autograd::zeros({4, 3}));
+  const Variable x(numbers({4, 2})), zero(autograd::arrays::zeros({4, 3}));
   biased.set_state(zero);
   BOOST_CHECK_NO_THROW(assert_allclose(biased(x), stateless(zero, x), 1e-6, 1e-6));
   BOOST_TEST(paths(stateless) == (Paths{"/W_r/W", "/W_r/b", "/U_r/W", "/U_r/b", "/W_z/W", "/W_z/b", "/U_z/W", "/U_z/b",
@@ -497,10 +497,10 @@ BOOST_AUTO_TEST_CASE(sequences_of_any_order_and_length) {
 BOOST_AUTO_TEST_CASE(states_that_are_none) {
   nn::NStepLSTM lstm(1, 2, 3, 0.0);
   nn::NStepGRU gru(1, 2, 3, 0.0);
-  const Variables xs{Variable(autograd::ones({2, 2})), Variable(autograd::ones({4, 2}))};
+  const Variables xs{Variable(autograd::arrays::ones({2, 2})), Variable(autograd::arrays::ones({4, 2}))};
   const auto [hy, cy, ys] = lstm(std::nullopt, std::nullopt, xs);
   BOOST_TEST(values(hy.data()) == values(lstm({}, {}, xs).hy.data()), boost::test_tools::per_element());
-  BOOST_TEST(values(cy.data()) == values(lstm({}, Variable(autograd::zeros({1, 2, 3})), xs).cy.data()),
+  BOOST_TEST(values(cy.data()) == values(lstm({}, Variable(autograd::arrays::zeros({1, 2, 3})), xs).cy.data()),
              boost::test_tools::per_element());
   BOOST_TEST(values(gru(std::nullopt, xs).hy.data()) == values(gru({}, xs).hy.data()),
              boost::test_tools::per_element());
@@ -515,8 +515,8 @@ BOOST_AUTO_TEST_CASE(gates_by_number) {
     for (int side = 0; side < 2; ++side)
       for (int g = 0; g < 4; ++g)
         autograd::fill(link[0].param("b" + std::to_string(4 * side + g)).data(), values[g] / 2);
-    const Variable state(autograd::full({1, 1, 1}, 0.5));
-    const auto [hy, cy, ys] = link(state, state, {Variable(autograd::ones({1, 1}))});
+    const Variable state(autograd::arrays::full({1, 1, 1}, 0.5));
+    const auto [hy, cy, ys] = link(state, state, {Variable(autograd::arrays::ones({1, 1}))});
     return std::pair(double(cy), double(hy));
   };
   const auto logistic = [](double x) { return 1 / (1 + std::exp(-x)); };

@@ -323,17 +323,17 @@ nn::NStepResult ones_through_dropout(std::int64_t times, std::int64_t batch, dou
   const std::int64_t width = both ? 2 * kUnits : kUnits;
   Doubles unit(std::size_t(kUnits * width));
   for (std::int64_t i = 0; i < kUnits; ++i) unit[std::size_t(i * width + i)] = 1;
-  const Variable first(ones({kUnits, 1}, Dtype::float64)), second(array(unit, {kUnits, width})),
-      state(zeros({kUnits, kUnits}, Dtype::float64)), bias(zeros({kUnits}, Dtype::float64));
+  const Variable first(arrays::ones({kUnits, 1}, Dtype::float64)), second(array(unit, {kUnits, width})),
+      state(arrays::zeros({kUnits, kUnits}, Dtype::float64)), bias(arrays::zeros({kUnits}, Dtype::float64));
   Lists ws, bs;
   for (const Variable& W : {first, second})
     for (int d = 0; d < (both ? 2 : 1); ++d) {
       ws.push_back({W, state});
       bs.push_back({bias, bias});
     }
-  const Variable hx(zeros({std::int64_t(ws.size()), batch, kUnits}, Dtype::float64));
+  const Variable hx(arrays::zeros({std::int64_t(ws.size()), batch, kUnits}, Dtype::float64));
   Variables xs;
-  for (std::int64_t t = 0; t < times; ++t) xs.push_back(Variable(ones({batch, 1}, Dtype::float64)));
+  for (std::int64_t t = 0; t < times; ++t) xs.push_back(Variable(arrays::ones({batch, 1}, Dtype::float64)));
   return both ? nn::n_step_birnn(2, ratio, hx, ws, bs, xs, o) : nn::n_step_rnn(2, ratio, hx, ws, bs, xs, o);
 }
 
@@ -444,7 +444,7 @@ BOOST_AUTO_TEST_CASE(errors) {
     }
     return "no InvalidType";
   };
-  const auto like = [](const Shape& s) { return ones(s, Dtype::float64); };
+  const auto like = [](const Shape& s) { return arrays::ones(s, Dtype::float64); };
   const std::size_t b = 18, x = 34;
   BOOST_TEST(invalid(0, like({3, 2, 2})) == "hx.shape[0] == n_layers * directions / 3 != 2");
   BOOST_TEST(invalid(0, like({2, 3, 2})) == "hx.shape[1] == xs[0].shape[0] / 3 != 2");
@@ -456,10 +456,10 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_TEST(invalid(10, like({2, 3})) == "ws[1][0].shape[1] == hx.shape[2] * directions / 3 != 2");
   BOOST_TEST(invalid(2, like({6})) == "ws[0][0].ndim == 2 / 1 != 2");
   BOOST_TEST(invalid(b, like({3})) == "bs[0][0].shape[0] == hx.shape[2] / 3 != 2");
-  BOOST_TEST(invalid(b, ones({2})) == "bs[0][0].dtype == xs[0].dtype / float32 != float64");
+  BOOST_TEST(invalid(b, arrays::ones({2})) == "bs[0][0].dtype == xs[0].dtype / float32 != float64");
   BOOST_TEST(invalid(x + 1, like({3, 3})) == "xs[0].shape[0] >= xs[1].shape[0] / 2 < 3");
   BOOST_TEST(invalid(x + 1, like({1, 2})) == "xs[1].shape[1] == xs[0].shape[1] / 2 != 3");
-  BOOST_TEST(invalid(x, ones({2, 3}, Dtype::int32)) == "xs[0].dtype.kind == f / i != f");
+  BOOST_TEST(invalid(x, arrays::ones({2, 3}, Dtype::int32)) == "xs[0].dtype.kind == f / i != f");
   BOOST_TEST(invalid(x + 1, like({0, 2})) == "xs[1].shape[1] == xs[0].shape[1] / 2 != 3");
   // A matrix may have another dtype than the rest.
   Variables mixed = good;

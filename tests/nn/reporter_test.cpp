@@ -28,7 +28,7 @@ BOOST_AUTO_TEST_CASE(values_that_are_none) {
   BOOST_TEST(has(message_of<catena::TypeError>([] { nn::report("loss", Variable()); }), "null variable"));
   BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::report("loss", pending); }), "without data"));
   BOOST_CHECK_THROW(nn::report("loss", Array()), catena::TypeError);
-  const Array complex = autograd::zeros({}, Dtype::complex64);
+  const Array complex = autograd::arrays::zeros({}, Dtype::complex64);
   BOOST_TEST(has(message_of<catena::TypeError>([&] { nn::report("loss", complex); }), "complex64"));
   BOOST_TEST(seen.empty());
 }
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(observers_that_are_objects) {
 
 BOOST_AUTO_TEST_CASE(values_as_numbers) {
   Observation seen;
-  seen.set("loss", Variable(autograd::full({}, 0.75, Dtype::float32)));
+  seen.set("loss", Variable(autograd::arrays::full({}, 0.75, Dtype::float32)));
   seen.set("accuracy", 0.5);
   BOOST_TEST(bool(seen["loss"] > 0));
   BOOST_TEST(bool(seen["loss"] == 0.75));

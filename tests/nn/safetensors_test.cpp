@@ -27,7 +27,7 @@ std::string file_of(const std::string& header, const std::string& data = "") {
 }
 
 struct Numbers {
-  Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), none = autograd::zeros({0, 2}), scalar = floats({7}, {});
+  Array a = floats({1, 2, 3, 4, 5, 6}, {2, 3}), none = autograd::arrays::zeros({0, 2}), scalar = floats({7}, {});
   bool yes = true;
   std::int64_t n = -5;
   void serialize(nn::Serializer& s) {
@@ -70,7 +70,7 @@ BOOST_AUTO_TEST_SUITE(safetensors)
 BOOST_AUTO_TEST_CASE(everything_comes_back) {
   const TemporaryFolder folder("safetensors");
   Numbers saved, loaded;
-  loaded.a = autograd::zeros({2, 3}), loaded.none = {}, loaded.scalar = {}, loaded.yes = false, loaded.n = 0;
+  loaded.a = autograd::arrays::zeros({2, 3}), loaded.none = {}, loaded.scalar = {}, loaded.yes = false, loaded.n = 0;
   const Array same = loaded.a;
   save_safetensors(folder / "n", saved);
   const nn::LoadReport report = load_safetensors(folder / "n", loaded);
@@ -228,7 +228,7 @@ struct OfPyTorch : nn::Chain {
   Recurrent lstm{4, 5};
   NN_MEMBERS(conv, bn, fc, embed, lstm)
   Variable operator()(const Variable& x, const Array& ids) {
-    Variable c(autograd::zeros({ids.shape(0), 5})), h = c;
+    Variable c(autograd::arrays::zeros({ids.shape(0), 5})), h = c;
     for (std::int64_t k = 0; k < ids.shape(1); ++k) {
       const Array words = autograd::reshape(autograd::slice(ids, 1, k, k + 1), {ids.shape(0)});
       auto [next_c, next_h] = nn::lstm(c, lstm.upward(nn::embed_id(Variable(words), embed.W)) + lstm.lateral(h));
@@ -256,8 +256,8 @@ BOOST_AUTO_TEST_CASE(a_model_of_pytorch) {
 BOOST_AUTO_TEST_CASE(biases_of_an_lstm_are_added_in_float32) {
   const TemporaryFolder folder("biases");
   struct Biases {
-    Array ih = autograd::astype(autograd::full({8}, 256), Dtype::bfloat16),
-          hh = autograd::astype(autograd::full({8}, 1), Dtype::bfloat16);
+    Array ih = autograd::astype(autograd::arrays::full({8}, 256), Dtype::bfloat16),
+          hh = autograd::astype(autograd::arrays::full({8}, 1), Dtype::bfloat16);
     void serialize(nn::Serializer& s) {
       s("lstm.bias_ih_l0", ih);
       s("lstm.bias_hh_l0", hh);
@@ -530,7 +530,7 @@ BOOST_AUTO_TEST_CASE(entries_of_too_few_bytes) {
     }
     std::string source() const override { return "Short"; }
   };
-  Array a = autograd::ones({8});
+  Array a = autograd::arrays::ones({8});
   Short gates({.style = KeyStyle::pytorch}), plain({});
   BOOST_TEST(message_of<catena::ValueError>([&] { gates("lateral/W", a); }) ==
              "LSTM: the entry lateral/W has 24 bytes, which is not the size of shape (8,)");

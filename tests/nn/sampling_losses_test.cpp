@@ -59,7 +59,7 @@ BOOST_AUTO_TEST_CASE(black_out_by_rows) {
 // A small share of a sample keeps its digits beside 1.
 BOOST_AUTO_TEST_CASE(black_out_far_from_the_middle) {
   const auto loss = [](float label, float sample) {
-    return float(nn::black_out(Variable(ones({1, 1})), Variable(labels({0}, {1})),
+    return float(nn::black_out(Variable(arrays::ones({1, 1})), Variable(labels({0}, {1})),
                                Variable(array<float>({label, sample}, {2, 1})), Variable(labels({1}, {1, 1}))));
   };
   const float share = std::exp(-30.0f);
@@ -118,18 +118,18 @@ BOOST_AUTO_TEST_CASE(negative_sampling_draws_by_an_alias_table) {
 }
 
 BOOST_AUTO_TEST_CASE(errors) {
-  const Variable x(ones({2, 3})), t(labels({0, 1}, {2})), W(ones({4, 3})), s(labels({0, 1}, {2, 1}));
-  const nn::Sampler sampler = [](const Shape& shape) { return zeros(shape, Dtype::int32); };
+  const Variable x(arrays::ones({2, 3})), t(labels({0, 1}, {2})), W(arrays::ones({4, 3})), s(labels({0, 1}, {2, 1}));
+  const nn::Sampler sampler = [](const Shape& shape) { return arrays::zeros(shape, Dtype::int32); };
   BOOST_CHECK_THROW(nn::black_out(x, t, W, s, "sums"), catena::ValueError);
   BOOST_CHECK_THROW(nn::negative_sampling(x, t, W, sampler, 1, "sums"), catena::ValueError);
   BOOST_CHECK_THROW(nn::black_out(x, x, W, s), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::black_out(x, t, Variable(ones({4, 2})), s), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::black_out(x, t, Variable(arrays::ones({4, 2})), s), catena::InvalidType);
   BOOST_CHECK_THROW(nn::black_out(x, t, W, Variable(labels({0}, {1, 1}))), catena::InvalidType);
   BOOST_CHECK_THROW(nn::negative_sampling(x, Variable(labels({0}, {1})), W, sampler, 1), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::negative_sampling(x, t, Variable(ones({4, 3}, Dtype::float64)), sampler, 1),
+  BOOST_CHECK_THROW(nn::negative_sampling(x, t, Variable(arrays::ones({4, 3}, Dtype::float64)), sampler, 1),
                     catena::InvalidType);
   BOOST_CHECK_THROW(nn::negative_sampling(x, t, W, sampler, -1), catena::ValueError);
-  const nn::Sampler wrong = [](const Shape&) { return zeros({2, 2}); };
+  const nn::Sampler wrong = [](const Shape&) { return arrays::zeros({2, 2}); };
   BOOST_CHECK_EXCEPTION(nn::negative_sampling(x, t, W, wrong, 1), catena::ValueError, [](const catena::Error& e) {
     return e.what() == std::string(
                            "negative_sampling: the sampler must return integers of the shape (2, 2), not "
@@ -207,13 +207,13 @@ BOOST_AUTO_TEST_CASE(matrices_and_vectors) {
   const Array x = spread({2, 3, 4});
   BOOST_CHECK(nn::as_mat(x).shape() == (Shape{2, 12}));
   BOOST_CHECK(nn::as_vec(x).shape() == (Shape{24}));
-  BOOST_CHECK(nn::as_mat(zeros({0, 3, 2})).shape() == (Shape{0, 6}));
-  BOOST_CHECK(nn::as_mat(zeros({3})).shape() == (Shape{3, 1}));
-  BOOST_CHECK(nn::as_vec(zeros({})).shape() == (Shape{1}));
+  BOOST_CHECK(nn::as_mat(arrays::zeros({0, 3, 2})).shape() == (Shape{0, 6}));
+  BOOST_CHECK(nn::as_mat(arrays::zeros({3})).shape() == (Shape{3, 1}));
+  BOOST_CHECK(nn::as_vec(arrays::zeros({})).shape() == (Shape{1}));
   fill(nn::as_mat(x), 7);  // a view of contiguous memory
   BOOST_TEST(to_vector<double>(x)[23] == 7);
   BOOST_TEST((to_vector<double>(nn::as_vec(transpose(x))) == to_vector<double>(transpose(x))));
-  BOOST_CHECK_THROW(nn::as_mat(zeros({})), catena::ValueError);
+  BOOST_CHECK_THROW(nn::as_mat(arrays::zeros({})), catena::ValueError);
 }
 
 // ---- softmax_cross_entropy ----

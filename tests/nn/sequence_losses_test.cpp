@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(ctc_without_an_alignment) {
   BOOST_TEST(losses[0] > 9e9);
   BOOST_TEST(losses[0] < 1.1e10);
   BOOST_TEST(losses[1] < 10);
-  loss.set_grad(ones({2}, Dtype::float64));
+  loss.set_grad(arrays::ones({2}, Dtype::float64));
   loss.backward();
   for (const Variable& x : xs) {  // the first sequence is in no state at any time
     const Doubles y = to_vector<double>(nn::softmax(x).data()), g = to_vector<double>(x.grad());
@@ -222,7 +222,7 @@ BOOST_AUTO_TEST_CASE(ctc_without_an_alignment) {
   loss = nn::connectionist_temporal_classification(xs, t, 2, {.reduce = "no", .zero_infinity = true});
   BOOST_TEST(to_vector<double>(loss.data())[0] == 0);
   BOOST_TEST(to_vector<double>(loss.data())[1] == losses[1]);
-  loss.set_grad(ones({2}, Dtype::float64));
+  loss.set_grad(arrays::ones({2}, Dtype::float64));
   loss.backward();
   const Doubles g = to_vector<double>(xs[1].grad());
   BOOST_TEST((g[0] == 0 && g[1] == 0 && g[2] == 0));
@@ -230,18 +230,18 @@ BOOST_AUTO_TEST_CASE(ctc_without_an_alignment) {
 }
 
 BOOST_AUTO_TEST_CASE(ctc_errors) {
-  const Variables xs{Variable(ones({2, 3})), Variable(ones({2, 3}))};
+  const Variables xs{Variable(arrays::ones({2, 3})), Variable(arrays::ones({2, 3}))};
   const Variable t(labels({0, 1}, {2, 1}));
   const auto run = [&](const Variables& x, const Variable& given, int blank, const nn::CTCOptions& o = {}) {
     nn::connectionist_temporal_classification(x, given, blank, o);
   };
   BOOST_CHECK_THROW(run({}, t, 2), catena::ValueError);
-  BOOST_CHECK_THROW(run(xs, Variable(ones({2, 1})), 2), catena::InvalidType);
+  BOOST_CHECK_THROW(run(xs, Variable(arrays::ones({2, 1})), 2), catena::InvalidType);
   BOOST_CHECK_THROW(run(xs, Variable(labels({0, 1, 1}, {3, 1})), 2), catena::InvalidType);
-  BOOST_CHECK_THROW(run({xs[0], Variable(ones({2, 4}))}, t, 2), catena::InvalidType);
-  BOOST_CHECK_THROW(run({Variable(ones({3}))}, t, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(run({xs[0], Variable(arrays::ones({2, 4}))}, t, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(run({Variable(arrays::ones({3}))}, t, 2), catena::InvalidType);
   BOOST_CHECK_THROW(run(xs, t, 2, {.input_length = labels({2}, {1})}), catena::InvalidType);
-  BOOST_CHECK_THROW(run(xs, t, 2, {.label_length = ones({2})}), catena::InvalidType);
+  BOOST_CHECK_THROW(run(xs, t, 2, {.label_length = arrays::ones({2})}), catena::InvalidType);
   BOOST_CHECK_THROW(run(xs, t, 2, {.reduce = "average"}), catena::ValueError);
   for (const int blank : {-1, 3})
     BOOST_CHECK_EXCEPTION(run(xs, t, blank), catena::AssertionError, [&](const catena::Error& e) {
@@ -314,25 +314,26 @@ BOOST_AUTO_TEST_CASE(crf_of_one_time_leaves_the_transitions_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(viterbi_takes_the_lowest_of_equal_labels) {
-  const auto [score, path] =
-      nn::argmax_crf1d(Variable(zeros({3, 3})), {Variable(zeros({2, 3})), Variable(zeros({1, 3}))});
+  const auto [score, path] = nn::argmax_crf1d(Variable(arrays::zeros({3, 3})),
+                                              {Variable(arrays::zeros({2, 3})), Variable(arrays::zeros({1, 3}))});
   BOOST_TEST((to_vector<int>(path[0]) == std::vector<int>{0, 0}));
   BOOST_TEST((to_vector<int>(path[1]) == std::vector<int>{0}));
   BOOST_TEST((to_vector<double>(score.data()) == Doubles{0, 0}));
 }
 
 BOOST_AUTO_TEST_CASE(crf_errors) {
-  const Variable cost(ones({3, 3})), x(ones({2, 3})), y(labels({0, 1}, {2}));
+  const Variable cost(arrays::ones({3, 3})), x(arrays::ones({2, 3})), y(labels({0, 1}, {2}));
   BOOST_CHECK_THROW(nn::crf1d(cost, {}, {}), catena::ValueError);
   BOOST_CHECK_THROW(nn::crf1d(cost, {x}, {}), catena::ValueError);
   BOOST_CHECK_THROW(nn::crf1d(cost, {x}, {y}, "average"), catena::ValueError);
-  BOOST_CHECK_THROW(nn::crf1d(cost, {x}, {Variable(ones({2}))}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::crf1d(cost, {x}, {Variable(arrays::ones({2}))}), catena::InvalidType);
   BOOST_CHECK_THROW(nn::crf1d(cost, {x}, {Variable(labels({0}, {1}))}), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::crf1d(cost, {Variable(ones({1, 3})), x}, {Variable(labels({0}, {1})), y}), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::crf1d(Variable(ones({3, 2})), {x}, {y}), catena::InvalidType);
-  BOOST_CHECK_THROW(nn::crf1d(Variable(ones({4, 4})), {x}, {y}), catena::AssertionError);
+  BOOST_CHECK_THROW(nn::crf1d(cost, {Variable(arrays::ones({1, 3})), x}, {Variable(labels({0}, {1})), y}),
+                    catena::InvalidType);
+  BOOST_CHECK_THROW(nn::crf1d(Variable(arrays::ones({3, 2})), {x}, {y}), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::crf1d(Variable(arrays::ones({4, 4})), {x}, {y}), catena::AssertionError);
   BOOST_CHECK_EXCEPTION(
-      nn::argmax_crf1d(Variable(ones({4, 4})), {x}), catena::AssertionError, [](const catena::Error& e) {
+      nn::argmax_crf1d(Variable(arrays::ones({4, 4})), {x}), catena::AssertionError, [](const catena::Error& e) {
         return e.what() == std::string("argmax_crf1d: the scores are those of 3 labels, cost is that of 4");
       });
   if (test::default_device().kind == Device::Kind::cpu)

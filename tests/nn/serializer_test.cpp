@@ -149,7 +149,7 @@ BOOST_AUTO_TEST_CASE(everything_comes_back) {
     Everything e;
     save_npz(folder / "e", e, compression);  // no extension is appended
     Everything f;
-    f.array = autograd::zeros({2, 3});
+    f.array = autograd::arrays::zeros({2, 3});
     const Array same = f.array;
     f.yes = false, f.small = 0, f.large = 0, f.bits = 0, f.number = 0, f.text = "", f.order = {};
     load_npz(folder / "e", f);
@@ -212,18 +212,18 @@ BOOST_AUTO_TEST_CASE(shapes_and_dtypes_are_checked) {
     s("array", target);
     return target;
   };
-  const Array untouched = autograd::zeros({2, 1});
+  const Array untouched = autograd::arrays::zeros({2, 1});
   const std::string shape = message_of<catena::ValueError>([&] { load(untouched); });
   BOOST_TEST(has(shape, "e.npz"));
   BOOST_TEST(has(shape, "array"));
   BOOST_TEST(has(shape, "(2, 3)"));
   BOOST_TEST(has(shape, "(2, 1)"));
   BOOST_TEST(values(untouched) == (std::vector<double>{0, 0}), boost::test_tools::per_element());
-  const std::string dtype = message_of<catena::TypeError>([&] { load(autograd::zeros({2, 3}, Dtype::int32)); });
+  const std::string dtype = message_of<catena::TypeError>([&] { load(autograd::arrays::zeros({2, 3}, Dtype::int32)); });
   BOOST_TEST(has(dtype, "float32"));
   BOOST_TEST(has(dtype, "int32"));
-  BOOST_TEST(values(load(autograd::zeros({2, 3}, Dtype::float64)))[5] == 6);
-  BOOST_TEST(values(load(autograd::zeros({2, 3}, Dtype::float16)))[5] == 6);
+  BOOST_TEST(values(load(autograd::arrays::zeros({2, 3}, Dtype::float64)))[5] == 6);
+  BOOST_TEST(values(load(autograd::arrays::zeros({2, 3}, Dtype::float16)))[5] == 6);
 
   NpzDeserializer s(folder / "e.npz");
   std::string text;
@@ -265,14 +265,14 @@ BOOST_AUTO_TEST_CASE(layouts_of_files) {
       const NpzDeserializer s(folder / "a.npz");
       for (const Dtype t : {Dtype::int16, Dtype::uint8, Dtype::int64, Dtype::float16, Dtype::float32, Dtype::float64,
                             Dtype::bfloat16, Dtype::complex64}) {
-        Array target = autograd::zeros({2, 3}, t);
+        Array target = autograd::arrays::zeros({2, 3}, t);
         NpzDeserializer reader(folder / "a.npz");
         reader("a", target);
         BOOST_TEST((target.dtype() == t));
         const Array real = t == Dtype::complex64 ? target : autograd::astype(target, Dtype::float64);
         if (t != Dtype::complex64) BOOST_TEST(values(real) == in_c_order, boost::test_tools::per_element());
         else BOOST_TEST(autograd::to_vector<catena::complex64>(real)[5].re == 6);
-        Array strided = autograd::transpose(autograd::zeros({3, 2}, Dtype::float32));
+        Array strided = autograd::transpose(autograd::arrays::zeros({3, 2}, Dtype::float32));
         reader("a", strided);
         BOOST_TEST(values(strided) == in_c_order, boost::test_tools::per_element());
       }
@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(layouts_of_files) {
       damaged[end - 5] = static_cast<char>(damaged[end - 5] ^ 0x10);
       write_file(folder / "bad.npz", damaged);
       NpzDeserializer bad(folder / "bad.npz");
-      Array untouched = autograd::ones({2, 3});
+      Array untouched = autograd::arrays::ones({2, 3});
       BOOST_CHECK_THROW(bad("a", untouched), catena::ValueError);
       BOOST_TEST(values(untouched) == std::vector<double>(6, 1), boost::test_tools::per_element());
     }
@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(pending_parameters) {
   const std::string message = message_of<catena::ValueError>([&] { save_npz(folder / "m.npz", lazy); });
   BOOST_TEST(has(message, "l1/W"));
   BOOST_TEST(!std::filesystem::exists(folder / "m.npz"));
-  lazy(Variable(autograd::ones({4, 5})));
+  lazy(Variable(autograd::arrays::ones({4, 5})));
   save_npz(folder / "m.npz", lazy);
   StatefulMLP loaded;
   load_npz(folder / "m.npz", loaded);  // creates them with the stored shapes
@@ -370,7 +370,7 @@ BOOST_AUTO_TEST_CASE(a_failed_save_leaves_the_old_file) {
   save_npz(folder / "m.npz", model);
   const std::string old = file_content(folder / "m.npz");
   StatefulMLP big(300);
-  big(Variable(autograd::ones({2, 500})));
+  big(Variable(autograd::arrays::ones({2, 500})));
   // No file of this process may now grow beyond 64 KiB: what a full disk does.
   rlimit limit{};
   ::getrlimit(RLIMIT_FSIZE, &limit);

@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(values_along_every_axis) {
   BOOST_TEST(values(nn::sparsemax(Variable(autograd::array<double>({0.25, -inf, 0.75}, {1, 3})))) ==
                  (std::vector<double>{0.25, 0, 0.75}),
              boost::test_tools::per_element());
-  BOOST_TEST(nn::sparsemax(Variable(autograd::zeros({0, 3}))).shape() == Shape({0, 3}));
+  BOOST_TEST(nn::sparsemax(Variable(autograd::arrays::zeros({0, 3}))).shape() == Shape({0, 3}));
 }
 
 BOOST_AUTO_TEST_CASE(derivatives) {

@@ -57,8 +57,8 @@ BOOST_AUTO_TEST_CASE(linear_keeps_batch_axes) {
       }
       test::check_derivatives("linear", f, {x, W, b}, {.atol16 = 1e-2, .rtol16 = 1e-2});
     }
-  const Variable v(ones({2, 3, 4})), W(ones({5, 4}));
-  BOOST_TEST(nn::linear(Variable(ones({0, 3, 4})), W, {}, -1).shape() == (Shape{0, 3, 5}));
+  const Variable v(arrays::ones({2, 3, 4})), W(arrays::ones({5, 4}));
+  BOOST_TEST(nn::linear(Variable(arrays::ones({0, 3, 4})), W, {}, -1).shape() == (Shape{0, 3, 5}));
   BOOST_CHECK_EXCEPTION(nn::linear(v, W, {}, 3), catena::ValueError, says("n_batch_axes is 3 for x (2, 3, 4)"));
   BOOST_CHECK_THROW(nn::linear(v, W, {}, 0), catena::ValueError);
   BOOST_CHECK_THROW(nn::linear(v, W, {}, -3), catena::ValueError);
@@ -67,7 +67,7 @@ BOOST_AUTO_TEST_CASE(linear_keeps_batch_axes) {
 
 BOOST_AUTO_TEST_CASE(linear_link_of_more_than_two_axes) {
   const KeptTexts kept;
-  const Variable x(ones({2, 3, 4})), image(ones({2, 3, 4, 1}));
+  const Variable x(arrays::ones({2, 3, 4})), image(arrays::ones({2, 3, 4, 1}));
   nn::Linear none(5), last(5, {.n_batch_axes = -1}), flat(5, {.n_batch_axes = 1}), of_call(5), sized(4, 5);
   BOOST_CHECK_EXCEPTION(none(x), catena::ValueError,
                         says("x has the shape (2, 3, 4): {.n_batch_axes = -1} applies W (5, 4) to its last axis, "
@@ -79,7 +79,7 @@ BOOST_AUTO_TEST_CASE(linear_link_of_more_than_two_axes) {
   BOOST_TEST(flat.W.shape() == (Shape{5, 12}));
   BOOST_TEST(of_call(x, 2).shape() == (Shape{2, 3, 5}));
   BOOST_TEST(sized(x).shape() == (Shape{2, 3, 5}));
-  const Variable other(ones({2, 3, 5}));
+  const Variable other(arrays::ones({2, 3, 5}));
   BOOST_CHECK_EXCEPTION(sized(other), catena::InvalidType, says("Linear: x has 15 columns, W 4\n"));
   BOOST_TEST(sized(x, -1).shape() == (Shape{2, 3, 5}));
   // A W that exists says what is meant.
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(convolution_links) {
 }
 
 BOOST_AUTO_TEST_CASE(ranks_are_checked) {
-  const Variable image(ones({1, 2, 4, 4})), W(ones({2, 2, 3, 3}));
+  const Variable image(arrays::ones({1, 2, 4, 4})), W(arrays::ones({2, 2, 3, 3}));
   BOOST_CHECK_THROW(nn::convolution_1d(image, W), catena::InvalidType);
   BOOST_CHECK_THROW(nn::convolution_3d(image, W), catena::InvalidType);
   BOOST_CHECK_THROW(nn::deconvolution_1d(image, W), catena::InvalidType);

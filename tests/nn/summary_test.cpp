@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(rows_and_totals) {
   net.late.initialize({7});
   net.body = nn::Sequential(nn::Linear(8, 4), nn::relu, nn::Linear(4, 5));
   net.disable_update("/body/1");
-  const Variable x(autograd::ones({2, 3, 6, 6}));
+  const Variable x(autograd::arrays::ones({2, 3, 6, 6}));
   const nn::ModelSummary s = nn::summary(net, x);
   BOOST_REQUIRE(s.rows.size() == 5u);
   struct Row {
@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(table) {
   } small;
   small.to_cpu();
   const std::string device = catena::to_string(small.device());
-  BOOST_TEST(printed(nn::summary(small, Variable(autograd::ones({2, 4}, Dtype::float32, small.device())))) ==
+  BOOST_TEST(printed(nn::summary(small, Variable(autograd::arrays::ones({2, 4}, Dtype::float32, small.device())))) ==
              "path      link    output    params  dtype    device\n"
              "---------------------------------------------------\n"
              "/         Small   (2, 300)       -  float32  cpu:0\n"
@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(table) {
 
 BOOST_AUTO_TEST_CASE(calls_and_options) {
   StatefulMLP model(5, 2);
-  const Variable x(autograd::ones({4, 3}));
+  const Variable x(autograd::arrays::ones({4, 3}));
   const nn::ModelSummary once = nn::summary(model, Variables{x});
   BOOST_TEST(model.bn.N == 0);
   for (const double m : values(model.bn.avg_mean.array())) BOOST_TEST(m == 0);  // test mode
@@ -183,7 +183,7 @@ BOOST_AUTO_TEST_CASE(shared_links) {
     NN_MEMBERS(a, b)
     Variable operator()(const Variable& x) { return (*b)((*a)(x)); }
   } tied;
-  const nn::ModelSummary s = nn::summary(tied, Variable(autograd::ones({1, 2})));
+  const nn::ModelSummary s = nn::summary(tied, Variable(autograd::arrays::ones({1, 2})));
   BOOST_TEST(s.num_params == 6);
   BOOST_TEST(s.rows.size() == 2u);
   BOOST_TEST(s.rows[1].calls == 2);

@@ -26,12 +26,12 @@ BOOST_AUTO_TEST_CASE(parameters_gradients_and_statistics_are_converted) {
   BOOST_TEST(to_vector<double>(W.data()) == before, boost::test_tools::per_element());
   BOOST_TEST(W.grad().dtype() == Dtype::bfloat16);
   BOOST_TEST(net.bn.avg_var.array().dtype() == Dtype::bfloat16);
-  const Variable y = net(Variable(ones({5, 3}, Dtype::bfloat16)));
+  const Variable y = net(Variable(arrays::ones({5, 3}, Dtype::bfloat16)));
   BOOST_TEST(y.dtype() == Dtype::bfloat16);
   BOOST_TEST(net.l2.W.dtype() == Dtype::bfloat16);
   BOOST_TEST(std::abs(to_vector<double>(net.l2.W.data())[0]) > 0);
   net.to_dtype(Dtype::float32);
-  BOOST_TEST(net(Variable(ones({5, 3}, Dtype::float32))).dtype() == Dtype::float32);
+  BOOST_TEST(net(Variable(arrays::ones({5, 3}, Dtype::float32))).dtype() == Dtype::float32);
   BOOST_CHECK_THROW(net.to_dtype(Dtype::int32), catena::TypeError);
 }
 

@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(derivatives_and_narrow_dtypes) {
         if (test::default_device().kind != Device::Kind::cpu && (!f.one_node || shape.size() != 2)) continue;
         test::check_derivatives(f.name, [&](const Variables& v) { return Variables{f.function(v[0])}; },
                                 {values(shape)}, {.atol16 = 2e-3});
-        BOOST_CHECK_THROW(f.function(Variable(zeros(shape, Dtype::int32))), catena::InvalidType);
-        if (f.one_node) BOOST_TEST(f.function(Variable(ones({2}))).creator()->label() == f.name);
+        BOOST_CHECK_THROW(f.function(Variable(arrays::zeros(shape, Dtype::int32))), catena::InvalidType);
+        if (f.one_node) BOOST_TEST(f.function(Variable(arrays::ones({2}))).creator()->label() == f.name);
       }
 }
 
@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(gated_halves_and_their_errors) {
       test::check_derivatives(
           gate, [&](const Variables& v) { return Variables{nn::glu(v[0], shape.size() == 3 ? 1 : -1, gate)}; },
           {spread(shape, -2, 2)}, {.atol16 = 2e-3});
-  const Variable x(ones({2, 3}));
+  const Variable x(arrays::ones({2, 3}));
   BOOST_CHECK_EXCEPTION(nn::glu(x), catena::InvalidType, [](const catena::Error& e) {
     return std::string(e.what()) ==
            "Invalid operation is performed in: GLU (Forward)\n\nExpect: x.shape[-1] % 2 == 0\n"
@@ -168,8 +168,8 @@ BOOST_AUTO_TEST_CASE(swish_with_a_parameter) {
   for (const Shape& shape : {Shape{}, Shape{3}, Shape{3, 4}})
     test::check_derivatives("swish", [](const Variables& v) { return Variables{nn::swish(v[0], v[1])}; },
                             {spread({2, 3, 4}, -2, 2), spread(shape, 0.5, 1.5, 3)}, {.atol16 = 5e-3});
-  const Variable x(ones({2, 3}));
-  BOOST_CHECK_EXCEPTION(nn::swish(x, Variable(ones({2}))), catena::InvalidType, [](const catena::Error& e) {
+  const Variable x(arrays::ones({2, 3}));
+  BOOST_CHECK_EXCEPTION(nn::swish(x, Variable(arrays::ones({2}))), catena::InvalidType, [](const catena::Error& e) {
     return std::string(e.what()).find("Expect: x.shape[1] == beta.shape[0]\nActual: 3 != 2") != std::string::npos;
   });
   BOOST_CHECK_NO_THROW(testing::assert_allclose(nn::swish(x).data(), nn::silu(x).data(), 0, 0));
@@ -177,7 +177,7 @@ BOOST_AUTO_TEST_CASE(swish_with_a_parameter) {
 
 BOOST_AUTO_TEST_CASE(activations_as_parts_of_a_sequence) {
   nn::Sequential net(nn::Linear(3, 4), nn::gelu, nn::silu, nn::selu, nn::mish, nn::glu, nn::hardswish);
-  BOOST_CHECK(net(Variable(ones({2, 3}))).shape() == (Shape{2, 2}));
+  BOOST_CHECK(net(Variable(arrays::ones({2, 3}))).shape() == (Shape{2, 2}));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

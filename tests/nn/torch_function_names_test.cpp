@@ -30,7 +30,7 @@ BOOST_AUTO_TEST_SUITE(torch_function_names)
 
 BOOST_AUTO_TEST_CASE(kaiming_by_mode_and_nonlinearity) {
   autograd::seed(3);
-  const Variable w(autograd::zeros({40, 10, 5, 4}));  // fan_in 200, fan_out 800
+  const Variable w(autograd::arrays::zeros({40, 10, 5, 4}));  // fan_in 200, fan_out 800
   const auto close = [&](double expected) { BOOST_TEST(deviation(w) == expected, boost::test_tools::tolerance(0.05)); };
   nn::init::kaiming_normal_(w, {.mode = "fan_out", .nonlinearity = "relu"});
   close(std::sqrt(2.0 / 800));
@@ -45,14 +45,15 @@ BOOST_AUTO_TEST_CASE(kaiming_by_mode_and_nonlinearity) {
   BOOST_TEST(nn::init::calculate_gain("selu") == 0.75);
   BOOST_CHECK_THROW(nn::init::kaiming_normal_(w, {.mode = "fan"}), catena::ValueError);
   BOOST_CHECK_THROW(nn::init::kaiming_normal_(w, {.nonlinearity = "swish"}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::init::kaiming_normal_(Variable(autograd::zeros({3})), {.mode = "fan_in"}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::init::kaiming_normal_(Variable(autograd::arrays::zeros({3})), {.mode = "fan_in"}),
+                    catena::ValueError);
   nn::init::trunc_normal_(w, {.mean = 1, .std = 0.5, .a = 0.5, .b = 2});
   for (const double e : of(w)) BOOST_REQUIRE((e >= 0.5 && e <= 2));
   BOOST_CHECK_THROW(nn::init::trunc_normal_(w, {.std = 0}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(reductions_by_their_names_in_pytorch) {
-  const Variable x(floats({0, 3, 0.5f, -1}, {2, 2})), t(autograd::zeros({2, 2}));
+  const Variable x(floats({0, 3, 0.5f, -1}, {2, 2})), t(autograd::arrays::zeros({2, 2}));
   // |a| - 1/2 from 1 on, else a^2 / 2
   BOOST_TEST(nn::smooth_l1_loss(x, t).item() == (2.5 + 0.125 + 0.5) / 4);
   BOOST_TEST(nn::smooth_l1_loss(x, t, {.reduction = "sum"}).item() == 3.125);
@@ -101,9 +102,9 @@ BOOST_AUTO_TEST_CASE(normalize_with_options) {
   BOOST_TEST(of(nn::normalize(x, {.axis = 0}))[4] == 0.25 / std::sqrt(9.0625), boost::test_tools::tolerance(1e-6));
   test::check_derivatives("normalize", [](const Variables& v) { return Variables{nn::normalize(v[0], {.p = 3})}; },
                           {spread({2, 3}, 0.5, 1)});
-  BOOST_TEST(nn::normalize(Variable(autograd::zeros({0, 3})), {.dim = 1}).size() == 0);
+  BOOST_TEST(nn::normalize(Variable(autograd::arrays::zeros({0, 3})), {.dim = 1}).size() == 0);
   BOOST_CHECK_THROW(nn::normalize(x, {.dim = 1, .axis = 1}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::normalize(Variable(autograd::ones({2, 3}, autograd::Dtype::int32)), {.dim = 1}),
+  BOOST_CHECK_THROW(nn::normalize(Variable(autograd::arrays::ones({2, 3}, autograd::Dtype::int32)), {.dim = 1}),
                     catena::InvalidType);
 }
 

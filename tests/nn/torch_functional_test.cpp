@@ -27,7 +27,7 @@ std::vector<double> values(const Variable& v) { return autograd::to_vector<doubl
 Array counted(const Shape& shape) {
   std::int64_t n = 1;
   for (const std::int64_t s : shape) n *= s;
-  return autograd::reshape(autograd::astype(autograd::arange(n), autograd::Dtype::float32), shape);
+  return autograd::reshape(autograd::astype(autograd::arrays::arange(n), autograd::Dtype::float32), shape);
 }
 
 nn::MaxPoolOptions max_options(const GoldenCall& c) {
@@ -232,6 +232,9 @@ BOOST_AUTO_TEST_CASE(layers_of_shapes) {
   BOOST_TEST(values(nn::ConstantPad1d(1, 0.5)(row)) == (std::vector<double>{0.5, 1, 2, 3, 0.5}), each);
   BOOST_CHECK_THROW(nn::ReflectionPad1d(3)(row), catena::ValueError);
   BOOST_CHECK_THROW(F::pad(x, {1, 1, 4, 0}, "reflect"), catena::ValueError);
+  BOOST_TEST(F::pad(x, {4, 0}).shape() == (Shape{1, 4, 4, 8}));
+  BOOST_TEST(F::pad(x, {1, 2, 3, 0}).shape() == (Shape{1, 4, 7, 7}));
+  BOOST_CHECK_THROW(F::pad(x, {1, 2, 3}), catena::ValueError);
   BOOST_TEST(F::pad(x, {1, 1, 4, 0}, "replicate").shape() == (Shape{1, 4, 8, 6}));
   BOOST_CHECK_THROW(nn::ZeroPad2d(1)(row.reshape(3)), catena::ValueError);
 }
@@ -277,7 +280,7 @@ BOOST_AUTO_TEST_CASE(constants_get_no_gradients) {
   BOOST_TEST(leaves_with_gradients(F::layer_norm(x, {4})) == 1u);
   BOOST_TEST(leaves_with_gradients(F::rms_norm(x, {4})) == 1u);
   BOOST_TEST(leaves_with_gradients(F::group_norm(x, 2)) == 1u);
-  BOOST_TEST(leaves_with_gradients(F::batch_norm(x, autograd::zeros({2}), autograd::ones({2}))) == 1u);
+  BOOST_TEST(leaves_with_gradients(F::batch_norm(x, autograd::arrays::zeros({2}), autograd::arrays::ones({2}))) == 1u);
   nn::LayerNormalization norm(4, {.elementwise_affine = false});
   BOOST_TEST(leaves_with_gradients(norm(x)) == 1u);
   BOOST_TEST(leaves_with_gradients(F::embedding_bag(ints({0, 4, 1}), weight, ints({0, 2}))) == 1u);
@@ -319,7 +322,7 @@ BOOST_AUTO_TEST_CASE(packed_sequences_and_buffers) {
   const std::vector<double> h = values(state.h(0, 0)), h_alone = values(last.h(0, 0));
   for (std::size_t k = 0; k < 3; ++k) BOOST_TEST(std::abs(h[k] - h_alone[k]) < 1e-6);
 
-  nn::Buffer mean(autograd::ones({2}));
+  nn::Buffer mean(autograd::arrays::ones({2}));
   const Variable v(floats({3, 5}, {2}));
   BOOST_TEST(values(v - mean) == (std::vector<double>{2, 4}), each);
   mean = mean * 0.5 + v * 0.5;

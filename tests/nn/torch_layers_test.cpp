@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(golden_values_of_pytorch) { test::run_golden("torch_layers"
 
 // Lengths by position, as PyTorch takes them.
 BOOST_AUTO_TEST_CASE(lengths_by_position) {
-  const Variable x(ones({1, 3, 9, 9}, Dtype::float32));
+  const Variable x(arrays::ones({1, 3, 9, 9}, Dtype::float32));
   BOOST_TEST(nn::Conv2d(3, 4, 3, 2, 1)(x).shape() == (Shape{1, 4, 5, 5}));
   BOOST_TEST(nn::ConvTranspose2d(3, 4, 4, 2, 1)(x).shape() == (Shape{1, 4, 18, 18}));
   nn::Conv2d conv(3, 6, 3, 2, 1, {.groups = 3, .bias = false});
@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(lengths_by_position) {
 
 // kernel_size by its name.
 BOOST_AUTO_TEST_CASE(kernels_by_name) {
-  const Variable x(ones({1, 3, 9, 9}, Dtype::float32));
+  const Variable x(arrays::ones({1, 3, 9, 9}, Dtype::float32));
   BOOST_TEST(nn::Conv2d(3, 4, {.kernel_size = 3, .stride = 2, .padding = 1})(x).shape() == (Shape{1, 4, 5, 5}));
   const nn::Conv2d grouped(4, 4, {.kernel_size = {3, 1}, .dilation = 2, .groups = 2, .bias = false});
   BOOST_TEST((grouped.W.shape() == (Shape{4, 2, 3, 1}) && grouped.geometry.dilate == nn::Pair(2) && !grouped.b));
@@ -175,7 +175,7 @@ BOOST_AUTO_TEST_CASE(kernels_by_name) {
 
 BOOST_AUTO_TEST_CASE(dropout_keeps_its_mean_and_is_off_in_test_mode) {
   const nn::Dropout drop(0.25);
-  const Variable x(ones({1000}, Dtype::float32));
+  const Variable x(arrays::ones({1000}, Dtype::float32));
   std::size_t kept = 0;
   for (const double v : to_vector<double>(drop(x).data())) {
     BOOST_TEST((v == 0 || std::abs(v - 1 / 0.75) < 1e-6));
@@ -200,8 +200,8 @@ BOOST_AUTO_TEST_CASE(layer_norm_options) {
   BOOST_TEST(paths(nn::LayerNorm(5, 1e-6, true, false)) == "/gamma ");
   BOOST_TEST(nn::LayerNorm(5, 1e-6).eps == 1e-6);
   nn::LayerNorm plain(nn::LayerNormalizationLinkOptions{.elementwise_affine = false});
-  BOOST_TEST(plain(Variable(ones({2, 5}, Dtype::float64))).shape() == (Shape{2, 5}));
-  BOOST_CHECK_THROW(plain(Variable(ones({2, 4}, Dtype::float64))), catena::InvalidType);
+  BOOST_TEST(plain(Variable(arrays::ones({2, 5}, Dtype::float64))).shape() == (Shape{2, 5}));
+  BOOST_CHECK_THROW(plain(Variable(arrays::ones({2, 4}, Dtype::float64))), catena::InvalidType);
   nn::LayerNorm copied = plain;
   BOOST_TEST(!copied.elementwise_affine);
   BOOST_TEST(nn::Sequential(plain).count_params() == 0);
@@ -229,7 +229,7 @@ BOOST_AUTO_TEST_CASE(adaptive_log_softmax) {
     const auto n = std::int64_t(t.size());
     return Variable(array(t, {n}));
   };
-  const Variable x(ones({2, 8}, Dtype::float32));
+  const Variable x(arrays::ones({2, 8}, Dtype::float32));
   const std::vector<double> log_prob = to_vector<double>(layer.log_prob(x).data());
   double sum = 0;
   std::int64_t best = 0;
@@ -241,7 +241,8 @@ BOOST_AUTO_TEST_CASE(adaptive_log_softmax) {
   BOOST_TEST(to_vector<std::int64_t>(layer.predict(x).data()) == (std::vector<std::int64_t>{best, best}),
              boost::test_tools::per_element());
   // One example, without the axis of examples.
-  const auto [one, mean] = layer(Variable(ones({8}, Dtype::float32)), Variable(reshape(labels({9}).data(), {})));
+  const auto [one, mean] =
+      layer(Variable(arrays::ones({8}, Dtype::float32)), Variable(reshape(labels({9}).data(), {})));
   BOOST_TEST(one.shape() == Shape());
   BOOST_TEST(std::abs(to_vector<double>(mean.data())[0] + log_prob[9]) < 1e-5);
   BOOST_CHECK_THROW(layer(x, labels({1, 12})), catena::ValueError);
@@ -256,7 +257,7 @@ BOOST_AUTO_TEST_CASE(bilinear_layer) {
   nn::torch::Bilinear layer(4, 5, 6);
   BOOST_TEST(layer.W.shape() == (Shape{6, 4, 5}));
   for (const double w : to_vector<double>(layer.W.data())) BOOST_TEST(std::abs(w) <= 0.5);
-  const auto x = [](const Shape& shape) { return Variable(ones(shape, Dtype::float32)); };
+  const auto x = [](const Shape& shape) { return Variable(arrays::ones(shape, Dtype::float32)); };
   BOOST_TEST(layer(x({0, 4}), x({0, 5})).shape() == (Shape{0, 6}));
   BOOST_CHECK_THROW(layer(x({2, 4}), x({3, 5})), catena::InvalidType);
   BOOST_CHECK_THROW(layer(x({2, 5}), x({2, 5})), catena::InvalidType);
@@ -276,8 +277,8 @@ BOOST_AUTO_TEST_CASE(copies_and_keys) {
 }
 
 BOOST_AUTO_TEST_CASE(other_reductions_are_refused) {
-  const Variable x(ones({2, 3}, Dtype::float32));
-  const Variable t(astype(zeros({2}, Dtype::float32), Dtype::int32));
+  const Variable x(arrays::ones({2, 3}, Dtype::float32));
+  const Variable t(astype(arrays::zeros({2}, Dtype::float32), Dtype::int32));
   BOOST_TEST(test::message_of<catena::ValueError>([&] { nn::cross_entropy(x, t, {.reduction = "no"}); }).find("none") !=
              std::string::npos);
 }

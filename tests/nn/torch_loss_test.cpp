@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(logits_far_from_zero) {
   Variable x(array<float>({-150, 150, -150, 150}, {4})), t(array<float>({0, 1, 1, 0}, {4}));
   Variable loss = nn::binary_cross_entropy_with_logits(x, t, {.reduce = "no"});
   BOOST_TEST((to_vector<float>(loss.data()) == std::vector<float>{0, 0, 150, 150}));
-  loss.set_grad(ones({4}));
+  loss.set_grad(arrays::ones({4}));
   loss.backward();
   BOOST_TEST((to_vector<float>(x.grad()) == std::vector<float>{0, 0, -1, 1}));
   // A small loss keeps its digits: log(1 + exp(-20)).
@@ -248,7 +248,7 @@ BOOST_AUTO_TEST_CASE(zeros_and_certain_predictions_have_finite_gradients) {
     if (v.grad()) BOOST_TEST(!has_nan(v.grad()), name << ", twice");
   };
   const Variable target(array<float>({0, 1, 0, 1}, {2, 2}));
-  const Array none = zeros({2, 2}), certain = array<float>({-300, 300, 300, -300}, {2, 2});
+  const Array none = arrays::zeros({2, 2}), certain = array<float>({-300, 300, 300, -300}, {2, 2});
   const Variable label(array(std::vector<std::int32_t>{1, 0}, {2}));
   finite(
       "cosine", [&](const Variable& x) { return nn::cosine_similarity(x, target); }, none);
@@ -267,9 +267,9 @@ BOOST_AUTO_TEST_CASE(zeros_and_certain_predictions_have_finite_gradients) {
 }
 
 BOOST_AUTO_TEST_CASE(ignored_labels_warn_and_give_zero) {
-  const Variable t(full({3}, -1, Dtype::int32));
+  const Variable t(arrays::full({3}, -1, Dtype::int32));
   for (const bool smooth : {false, true}) {
-    Variable x(ones({3, 2}));
+    Variable x(arrays::ones({3, 2}));
     const Listening listening;
     Variable loss = nn::softmax_cross_entropy(x, t, {.label_smoothing = smooth ? 0.1 : 0.0});
     loss.backward();
@@ -281,14 +281,14 @@ BOOST_AUTO_TEST_CASE(ignored_labels_warn_and_give_zero) {
                  "Leave such batches out, or give another ignore_label");
   }
   const Listening listening;
-  BOOST_TEST(value(nn::nll_loss(Variable(ones({3, 2})), t)) == 0);
+  BOOST_TEST(value(nn::nll_loss(Variable(arrays::ones({3, 2})), t)) == 0);
   BOOST_TEST(warning.starts_with("nll_loss: all") == (test::default_device().kind == Device::Kind::cpu));
   warning.clear();
-  BOOST_TEST(value(nn::nll_loss(Variable(ones({3, 2})), t, {.class_weight = ones({2})})) == 0);
+  BOOST_TEST(value(nn::nll_loss(Variable(arrays::ones({3, 2})), t, {.class_weight = arrays::ones({2})})) == 0);
   BOOST_TEST(warning.starts_with("nll_loss: all") == (test::default_device().kind == Device::Kind::cpu));
   warning.clear();
-  nn::softmax_cross_entropy(Variable(ones({3, 2})), t, {.reduce = "sum"});
-  nn::softmax_cross_entropy(Variable(ones({0, 2})), Variable(zeros({0}, Dtype::int32)));
+  nn::softmax_cross_entropy(Variable(arrays::ones({3, 2})), t, {.reduce = "sum"});
+  nn::softmax_cross_entropy(Variable(arrays::ones({0, 2})), Variable(arrays::zeros({0}, Dtype::int32)));
   BOOST_TEST(warning == "");
 }
 
@@ -315,7 +315,7 @@ BOOST_AUTO_TEST_CASE(many_classes_in_chunks) {
 
 BOOST_AUTO_TEST_CASE(losses_of_16_bit_inputs_are_float32_in_a_scope_of_autocast) {
   if (test::default_device().kind != Device::Kind::cpu) return;  // as above: a dtype more is a compilation
-  const Variable x(astype(spread({4, 3}), Dtype::float16)), t(zeros({4}, Dtype::int32));
+  const Variable x(astype(spread({4, 3}), Dtype::float16)), t(arrays::zeros({4}, Dtype::int32));
   const auto losses = [&] {
     return Variables{nn::info_nce(x, x), nn::linear_cross_entropy(x, x, {}, t), nn::kl_div(x, x),
                      nn::softmax_focal_loss(x, t), nn::multi_margin_loss(x, t)};
@@ -326,7 +326,7 @@ BOOST_AUTO_TEST_CASE(losses_of_16_bit_inputs_are_float32_in_a_scope_of_autocast)
 }
 
 BOOST_AUTO_TEST_CASE(losses_with_their_options) {
-  const Variable x(spread({4, 3})), t(zeros({4}, Dtype::int32)), p(ones({4, 3}, x.dtype()));
+  const Variable x(spread({4, 3})), t(arrays::zeros({4}, Dtype::int32)), p(arrays::ones({4, 3}, x.dtype()));
   const auto same = [](const Variable& a, const Variable& b) {
     BOOST_TEST(to_vector<double>(a.data()) == to_vector<double>(b.data()), boost::test_tools::per_element());
   };
@@ -369,18 +369,18 @@ BOOST_AUTO_TEST_CASE(labels_of_sequences_one_after_the_other) {
   BOOST_CHECK_EXCEPTION(alone({}), catena::ValueError, says("labels of one axis need label_length"));
   BOOST_CHECK_EXCEPTION(alone({.label_length = array(std::vector<std::int32_t>{2, 2, 1}, {3})}), catena::ValueError,
                         says("label_length adds up to 5, but there are 3 labels"));
-  BOOST_CHECK_EXCEPTION(
-      nn::connectionist_temporal_classification(Variables{Variable(ones({3, 4}))}, rows, 0, {.batch_first = true}),
-      catena::ValueError, says("batch_first needs scores in one Variable (B, T, V)"));
+  BOOST_CHECK_EXCEPTION(nn::connectionist_temporal_classification(Variables{Variable(arrays::ones({3, 4}))}, rows, 0,
+                                                                  {.batch_first = true}),
+                        catena::ValueError, says("batch_first needs scores in one Variable (B, T, V)"));
 }
 
 BOOST_AUTO_TEST_CASE(errors_name_the_inputs) {
-  const Variable x(ones({4, 3})), t(zeros({3}, Dtype::int32));
+  const Variable x(arrays::ones({4, 3})), t(arrays::zeros({3}, Dtype::int32));
   BOOST_CHECK_EXCEPTION(nn::softmax_cross_entropy(x, t), catena::InvalidType,
                         says("SoftmaxCrossEntropy (Forward)\n\nExpect: x.shape[0] == t.shape[0]\nActual: 4 != 3"));
-  BOOST_CHECK_EXCEPTION(nn::mean_squared_error(x, Variable(ones({3}))), catena::InvalidType,
+  BOOST_CHECK_EXCEPTION(nn::mean_squared_error(x, Variable(arrays::ones({3}))), catena::InvalidType,
                         says("Expect: x0.shape == x1.shape\nActual: (4, 3) != (3,)"));
-  BOOST_CHECK_EXCEPTION(nn::binary_cross_entropy_with_logits(x, Variable(zeros({4, 3}, Dtype::int32))),
+  BOOST_CHECK_EXCEPTION(nn::binary_cross_entropy_with_logits(x, Variable(arrays::zeros({4, 3}, Dtype::int32))),
                         catena::InvalidType, says("t.dtype == x.dtype"));
   BOOST_CHECK_EXCEPTION(nn::mean_squared_error(x, x, "average"), catena::ValueError,
                         says("mean_squared_error: reduce is \"average\"; it must be \"mean\", \"sum\" or \"no\""));
@@ -389,23 +389,24 @@ BOOST_AUTO_TEST_CASE(errors_name_the_inputs) {
   BOOST_CHECK_THROW(nn::focal_loss(x, x, {.gamma = -1}), catena::ValueError);
   BOOST_CHECK_THROW(nn::info_nce(x, x, {.temperature = 0}), catena::ValueError);
   BOOST_CHECK_THROW(nn::pairwise_distance(x, x, {.p = 0}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::multi_margin_loss(x, Variable(zeros({4}, Dtype::int32)), {.p = 3}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::binary_cross_entropy(x, x, {.pos_weight = ones({3})}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::binary_cross_entropy_with_logits(x, x, {.weight = ones({5})}), catena::ValueError);
-  BOOST_CHECK_THROW(nn::cosine_embedding_loss(x, x, Variable(ones({3}))), catena::InvalidType);
+  BOOST_CHECK_THROW(nn::multi_margin_loss(x, Variable(arrays::zeros({4}, Dtype::int32)), {.p = 3}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::binary_cross_entropy(x, x, {.pos_weight = arrays::ones({3})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::binary_cross_entropy_with_logits(x, x, {.weight = arrays::ones({5})}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::cosine_embedding_loss(x, x, Variable(arrays::ones({3}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(empty_batches) {
-  const Variable x(ones({0, 3})), t(zeros({0}, Dtype::int32));
+  const Variable x(arrays::ones({0, 3})), t(arrays::zeros({0}, Dtype::int32));
   for (const char* reduce : {"mean", "sum", "no"}) BOOST_TEST_CONTEXT(reduce) {
       const Shape shape = reduce == std::string("no") ? Shape{0} : Shape{};
       BOOST_CHECK(nn::nll_loss(x, t, {.reduce = reduce}).shape() == shape);
       BOOST_CHECK(nn::multi_margin_loss(x, t, {.reduce = reduce}).shape() == shape);
-      BOOST_CHECK(nn::multilabel_margin_loss(x, Variable(zeros({0, 3}, Dtype::int32)), {reduce}).shape() == shape);
+      BOOST_CHECK(nn::multilabel_margin_loss(x, Variable(arrays::zeros({0, 3}, Dtype::int32)), {reduce}).shape() ==
+                  shape);
       BOOST_CHECK(nn::triplet_margin_loss(x, x, x, {.reduce = reduce}).shape() == shape);
       BOOST_CHECK(nn::softmax_cross_entropy(x, t, {.reduce = reduce, .label_smoothing = 0.1}).shape() == shape);
     }
-  BOOST_TEST(value(nn::linear_cross_entropy(x, Variable(ones({2, 3})), {}, t)) == 0);
+  BOOST_TEST(value(nn::linear_cross_entropy(x, Variable(arrays::ones({2, 3})), {}, t)) == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(without_biases) {
   nn::RNN rnn(3, 4, {.num_layers = 2, .bias = false, .bidirectional = true});
   for (const auto& [path, p] : rnn.namedparams()) BOOST_TEST(path.find("b") == std::string::npos, path);
   BOOST_TEST(rnn.params().size() == 8u);
-  const auto [y, h] = rnn(Variable(zeros({5, 2, 3}, Dtype::float32)));
+  const auto [y, h] = rnn(Variable(arrays::zeros({5, 2, 3}, Dtype::float32)));
   BOOST_TEST(y.shape() == (Shape{5, 2, 8}));
   BOOST_TEST(to_vector<double>(y.data()) == std::vector<double>(80, 0.0), boost::test_tools::per_element());
   rnn.to_dtype(Dtype::float64);
-  BOOST_TEST((rnn(Variable(zeros({5, 2, 3}, Dtype::float64))).state.dtype() == Dtype::float64));
+  BOOST_TEST((rnn(Variable(arrays::zeros({5, 2, 3}, Dtype::float64))).state.dtype() == Dtype::float64));
 }
 
 // The states of one call continue in the next one.
@@ -80,7 +80,7 @@ BOOST_AUTO_TEST_CASE(parts_of_a_sequence) {
 
 BOOST_AUTO_TEST_CASE(dropout_between_the_layers) {
   nn::torch::GRU gru(3, 4, {.num_layers = 2, .dropout = 0.5});
-  const Variable x(ones({6, 8, 3}));
+  const Variable x(arrays::ones({6, 8, 3}));
   const auto sum_of = [&] { return item(sum(gru(x).output.data())).to_double(); };
   BOOST_TEST(sum_of() != sum_of());
   const auto testing_mode = train_mode(false);
@@ -90,16 +90,16 @@ BOOST_AUTO_TEST_CASE(dropout_between_the_layers) {
 BOOST_AUTO_TEST_CASE(copies_and_errors) {
   nn::torch::LSTM lstm(3, 4, {.batch_first = true, .bidirectional = true});
   nn::torch::LSTM other = lstm;
-  const Array x = ones({2, 5, 3});
+  const Array x = arrays::ones({2, 5, 3});
   BOOST_CHECK_EQUAL(other(x).output.shape(), (Shape{2, 5, 8}));
   BOOST_CHECK_EQUAL(other(x).state.h.shape(), (Shape{2, 2, 4}));
   BOOST_CHECK_NO_THROW(testing::assert_allclose(other(x).output.data(), lstm(x).output.data(), 0, 0));
-  BOOST_CHECK_EQUAL(lstm(ones({1, 1, 3})).output.shape(), (Shape{1, 1, 8}));
+  BOOST_CHECK_EQUAL(lstm(arrays::ones({1, 1, 3})).output.shape(), (Shape{1, 1, 8}));
   BOOST_TEST(lstm.params().size() == 32u);
-  BOOST_CHECK_THROW(lstm(ones({5, 3})), catena::InvalidType);
-  BOOST_CHECK_THROW(lstm(ones({2, 5, 4})), catena::InvalidType);
-  BOOST_CHECK_THROW(lstm(ones({2, 0, 3})), catena::ValueError);
-  BOOST_CHECK_THROW(lstm(x, {ones({1, 2, 4}), ones({2, 2, 4})}), catena::InvalidType);
+  BOOST_CHECK_THROW(lstm(arrays::ones({5, 3})), catena::InvalidType);
+  BOOST_CHECK_THROW(lstm(arrays::ones({2, 5, 4})), catena::InvalidType);
+  BOOST_CHECK_THROW(lstm(arrays::ones({2, 0, 3})), catena::ValueError);
+  BOOST_CHECK_THROW(lstm(x, {arrays::ones({1, 2, 4}), arrays::ones({2, 2, 4})}), catena::InvalidType);
   BOOST_CHECK_THROW(lstm.call({Variable(x)}), catena::TypeError);
 }
 
@@ -169,8 +169,8 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_stateful_lstm) {
   testing::assert_allclose(padded.output(Slice(0, 3), 0).data(), output(Slice(0, 3), 0).data(), 1e-6, 1e-6);
   testing::assert_allclose(result.state.h(0, 0).data(), output(2, 0).data(), 1e-6, 1e-6);
   testing::assert_allclose(result.state.h(0, 1).data(), output(4, 1).data(), 1e-6, 1e-6);
-  BOOST_CHECK_THROW(lstm(x, {ones({1, 3, 4}), {}}), catena::InvalidType);
-  BOOST_CHECK_THROW(lstm(ones({0, 2, 3})), catena::ValueError);
+  BOOST_CHECK_THROW(lstm(x, {arrays::ones({1, 3, 4}), {}}), catena::InvalidType);
+  BOOST_CHECK_THROW(lstm(arrays::ones({0, 2, 3})), catena::ValueError);
 }
 
 // The formula is that of nn::torch::GRU, which is compared with PyTorch above, with the same matrices.
@@ -193,20 +193,20 @@ BOOST_AUTO_TEST_CASE(sequences_of_a_gru) {
   testing::assert_allclose(gru(packed, h).state.data(), expected(packed, h).state.data(), 1e-6, 1e-6);
   // Chainer's call. The error names the form with PyTorch's order of sizes, and no parameter changes.
   nn::GRU units(4, 3);
-  const auto [next, same] = units(ones({2, 4}), ones({2, 3}));
+  const auto [next, same] = units(arrays::ones({2, 4}), arrays::ones({2, 3}));
   BOOST_CHECK_EQUAL(next.shape(), (Shape{2, 4}));
   BOOST_TEST(same.is_same(next));
   const std::vector<double> before = to_vector<double>(units.W_r.W.data());
   nn::GRU fresh(4, 3);
   for (nn::GRU* link : {&units, &fresh})
-    BOOST_CHECK_EXCEPTION((*link)(ones({5, 2, 4})), catena::InvalidType, [](const catena::Error& e) {
+    BOOST_CHECK_EXCEPTION((*link)(arrays::ones({5, 2, 4})), catena::InvalidType, [](const catena::Error& e) {
       return std::string(e.what()).find("nn::GRU(in, out, {.num_layers = 1})") != std::string::npos;
     });
-  BOOST_CHECK_THROW(fresh(ones({5, 2, 6})), catena::InvalidType);
+  BOOST_CHECK_THROW(fresh(arrays::ones({5, 2, 6})), catena::InvalidType);
   BOOST_CHECK_EQUAL(fresh.W.W.shape(), (Shape{4, 3}));
   BOOST_TEST(to_vector<double>(units.W_r.W.data()) == before, boost::test_tools::per_element());
-  BOOST_CHECK_EQUAL(units(ones({5, 2, 3})).shape(), (Shape{5, 2, 4}));
-  BOOST_CHECK_THROW(units(ones({0, 2, 3})), catena::ValueError);
+  BOOST_CHECK_EQUAL(units(arrays::ones({5, 2, 3})).shape(), (Shape{5, 2, 4}));
+  BOOST_CHECK_THROW(units(arrays::ones({0, 2, 3})), catena::ValueError);
 }
 
 // The result of a call is a variable, to which other variables are assigned.
@@ -227,7 +227,7 @@ BOOST_AUTO_TEST_CASE(outputs_are_assigned) {
 }
 
 BOOST_AUTO_TEST_CASE(states_are_tied) {
-  nn::torch::LSTMState state{Variable(ones({1})), Variable(zeros({1}))};
+  nn::torch::LSTMState state{Variable(arrays::ones({1})), Variable(arrays::zeros({1}))};
   Variable h, c;
   std::tie(h, c) = nn::torch::LSTMState(state);
   BOOST_TEST((h.is_same(state.h) && c.is_same(state.c)));

@@ -83,8 +83,8 @@ BOOST_AUTO_TEST_CASE(dtypes_shapes_and_refusals) {
                             Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
     nn::StateDict state;
     state["x"] = autograd::astype(floats({1, 0, 1, 1, 0, 1}, {2, 3}), dtype);
-    state["scalar"] = autograd::full({}, 1, dtype, autograd::Device{});
-    state["empty"] = autograd::astype(autograd::zeros({0, 3}), dtype);
+    state["scalar"] = autograd::arrays::full({}, 1, dtype, autograd::Device{});
+    state["empty"] = autograd::astype(autograd::arrays::zeros({0, 3}), dtype);
     state["strided"] = autograd::transpose(state.at("x"), {1, 0});
     nn::save(state, file);
     const nn::StateDict read = nn::load(file);

@@ -26,7 +26,7 @@ Array form_of(const Array& image, const std::string& form) {
 }
 
 std::string prepare_error(const Shape& shape) {
-  return message_of<catena::ValueError>([&] { nn::VGG16Layers::prepare(autograd::zeros(shape)); });
+  return message_of<catena::ValueError>([&] { nn::VGG16Layers::prepare(autograd::arrays::zeros(shape)); });
 }
 
 }  // namespace
@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(no_images) {
   BOOST_TEST(message_of<catena::ValueError>([] { nn::GoogLeNet::prepare(Array()); }) ==
              "prepare: the image is a null array");
   BOOST_TEST(message_of<catena::ValueError>([] {
-               nn::resize_image(autograd::zeros({8, 8}), {0, 3});
+               nn::resize_image(autograd::arrays::zeros({8, 8}), {0, 3});
              }) == "prepare: the size 0 x 3 (width x height) has no pixels");
 }
 

@@ -120,7 +120,7 @@ BOOST_AUTO_TEST_CASE(values_and_gradients) {
 
 // Example i draws the numbers of the seed that is derived from the generator's seed and i.
 BOOST_AUTO_TEST_CASE(random_numbers) {
-  const Variable x(autograd::ones({3, 64}, Dtype::float64));
+  const Variable x(autograd::arrays::ones({3, 64}, Dtype::float64));
   const auto f = [](const Variable& v) { return nn::dropout(v, 0.5); };
   autograd::seed(7);
   const Variable y = vmap(f, {.fallback = false})(x);
@@ -153,7 +153,7 @@ BOOST_AUTO_TEST_CASE(random_numbers) {
   const auto noise = [](const Variable& v) {
     return v * Variable(autograd::random_normal({4}, 0, 1, Dtype::float64, autograd::default_generator()));
   };
-  const Variable z = vmap(noise, {.fallback = false})(Variable(autograd::ones({2, 4}, Dtype::float64)));
+  const Variable z = vmap(noise, {.fallback = false})(Variable(autograd::arrays::ones({2, 4}, Dtype::float64)));
   BOOST_TEST(!same_bits(z[0].data(), z[1].data()));
 }
 

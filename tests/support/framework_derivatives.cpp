@@ -91,7 +91,7 @@ Arrays strided(const Arrays& inputs) {
     }
     Shape shape = a.shape();
     shape.back() *= 2;
-    const Array wide = autograd::zeros(shape, a.dtype());
+    const Array wide = autograd::arrays::zeros(shape, a.dtype());
     const Array view = autograd::slice(wide, a.ndim() - 1, 0, shape.back(), 2);
     autograd::assign(view, a);
     result.push_back(view);

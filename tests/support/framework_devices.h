@@ -23,7 +23,7 @@ inline bool says_that_cuda_is_unavailable(const std::string& message) {
 // Returns false without CUDA, after printing ndarray's error to standard output. Any other failure is a test error.
 inline bool has_cuda() {
   try {
-    autograd::zeros({1}, autograd::Dtype::float32, kCuda);
+    autograd::arrays::zeros({1}, autograd::Dtype::float32, kCuda);
     return true;
   } catch (const catena::RuntimeError& e) {
     BOOST_TEST(autograd::default_backend().name() == "ndarray");

@@ -102,7 +102,7 @@ template <class Before> void train(const catena::Shared<Communicator>& comm, Bef
   for (int step = 0; step < 6; ++step) {
     before(step);
     optimizer->update([&] {
-      const autograd::Variable x(autograd::full({2, 4}, comm->rank() + step + 1));
+      const autograd::Variable x(autograd::arrays::full({2, 4}, comm->rank() + step + 1));
       return autograd::sum(model(x));
     });
   }

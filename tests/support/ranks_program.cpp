@@ -24,7 +24,7 @@ void sleep_a_second() { std::this_thread::sleep_for(std::chrono::seconds(1)); }
 
 // All collectives once, and their results in a line.
 void sum(Communicator& c) {
-  const Array own = autograd::full({1000}, c.rank() + 1);
+  const Array own = autograd::arrays::full({1000}, c.rank() + 1);
   const auto part = c.split(c.rank() % 2, c.rank());
   const std::string gathered = [&] {
     std::string all;
@@ -47,7 +47,7 @@ void train(Communicator& c) {
   optimizer.setup(model);
   for (int step = 0; step < 3; ++step) {
     model.cleargrads();
-    const Array x = autograd::full({2, 4}, c.rank() + step);
+    const Array x = autograd::arrays::full({2, 4}, c.rank() + step);
     autograd::sum(model(autograd::Variable(x))).backward();
     c.multi_node_mean_grad(model);
     optimizer.update();
@@ -58,7 +58,7 @@ void train(Communicator& c) {
 // Sums until a rank fails.
 [[noreturn]] void sum_for_ever(Communicator& c) {
   for (std::int64_t i = 0;; ++i) {
-    c.allreduce(autograd::full({1000}, c.rank()));
+    c.allreduce(autograd::arrays::full({1000}, c.rank()));
     if (i == 10) say("summing");
   }
 }
@@ -95,7 +95,7 @@ int main(int argc, char** argv) {
   if (what == "returns" && is_bad) return 3;
   if (what == "hangs" && is_bad)
     for (;;) sleep_a_second();
-  if (what == "disagrees") c.allreduce(autograd::zeros({is_bad ? 2 : 3}));
+  if (what == "disagrees") c.allreduce(autograd::arrays::zeros({is_bad ? 2 : 3}));
   if (what == "aborts" && is_bad) c.transport().abort("out of patience");
   if (what == "waits") {
     std::signal(SIGTERM, [](int) { stopped = 1; });

@@ -20,7 +20,7 @@ using autograd::Device;
 inline bool has_two_gpus() {
   if (!has_cuda()) return false;
   try {
-    autograd::zeros({1}, Dtype::float32, Device{Device::Kind::cuda, 1});
+    autograd::arrays::zeros({1}, Dtype::float32, Device{Device::Kind::cuda, 1});
     return true;
   } catch (const catena::Error& e) {
     std::cout << "there is one GPU: " << e.what() << "\n";

@@ -12,8 +12,8 @@ using namespace training;
 namespace {
 
 Example example(double first, std::int64_t length, Device device) {
-  return Example(
-      {autograd::full({length}, first, Dtype::float32, device), autograd::full({}, first, Dtype::int32, device)});
+  return Example({autograd::arrays::full({length}, first, Dtype::float32, device),
+                  autograd::arrays::full({}, first, Dtype::int32, device)});
 }
 Batch batch_of(Device device, std::int64_t n = 3, std::int64_t length = 2) {
   Batch batch;

@@ -220,7 +220,7 @@ BOOST_AUTO_TEST_CASE(members_of_a_shared_communicator) {
     check(comm.rank() == comm->rank() && comm.size() == 2 && comm.inter_rank() == comm->inter_rank());
     check(comm.intra_rank() == comm->intra_rank() && comm.intra_size() == comm->intra_size() &&
           comm.inter_size() == comm->inter_size());
-    const Array one = autograd::full({1}, double(comm.rank() + 1));
+    const Array one = autograd::arrays::full({1}, double(comm.rank() + 1));
     check(values(comm.allreduce(one)).at(0) == 3 && values(comm.bcast(one, 1)).at(0) == 2);
     check(values(comm.allgather(one).at(1)).at(0) == 2);
     check(comm.gather(one).size() == (comm.rank() == 0 ? 2u : 0u));

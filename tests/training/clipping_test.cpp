@@ -24,7 +24,7 @@ Params with_grads(const Doubles& W, const Doubles& b, Dtype dtype = Dtype::float
   Params p;
   const auto give = [&](nn::Parameter& to, const Doubles& g) {
     const Shape shape{std::int64_t(g.size())};
-    to = nn::Parameter(autograd::zeros(shape, dtype));
+    to = nn::Parameter(autograd::arrays::zeros(shape, dtype));
     to.set_grad(autograd::astype(autograd::array(g, shape), dtype));
   };
   give(p.W, W);
@@ -41,8 +41,8 @@ BOOST_AUTO_TEST_CASE(values_of_pytorch) {
   const auto golden = Golden::open("torch_clipping");
   golden.for_each([&](const json& c) -> std::string {
     Params params = with_grads(c["grads"]["W"].get<Doubles>(), c["grads"]["b"].get<Doubles>());
-    params.s = nn::Parameter(autograd::zeros({}, Dtype::float64));
-    params.s.set_grad(autograd::full({}, c["grads"]["s"][0].get<double>(), Dtype::float64));
+    params.s = nn::Parameter(autograd::arrays::zeros({}, Dtype::float64));
+    params.s.set_grad(autograd::arrays::full({}, c["grads"]["s"][0].get<double>(), Dtype::float64));
     const double limit = c["limit"].get<double>();
     if (c["function"] == "clip_grad_value") {
       nn::clip_grad_value(params, limit);
@@ -94,7 +94,7 @@ BOOST_AUTO_TEST_CASE(dtypes_and_lists) {
   BOOST_TEST(values(p.b.grad()) == (Doubles{3, 4}), each);
   // Transposed.
   Params q;
-  q.W = nn::Parameter(autograd::zeros({2, 2}, Dtype::float64));
+  q.W = nn::Parameter(autograd::arrays::zeros({2, 2}, Dtype::float64));
   q.W.set_grad(autograd::transpose(autograd::array<double>({1, 2, 2, 4}, {2, 2})));
   BOOST_TEST(nn::clip_grad_norm(q, 1) == 5);
   BOOST_TEST(autograd::item(nn::grads_norm(q)).to_double() == 1, boost::test_tools::tolerance(1e-5));

@@ -22,11 +22,11 @@ struct Mixed : nn::Chain {
   bool flag = false;
   std::string note;
   explicit Mixed(int rank)
-      : w(autograd::full({3, 2}, rank + 1)),
-        d(autograd::full({2}, 10 * rank + 1, Dtype::float64)),
-        empty(autograd::zeros({0, 4})),
-        frozen(autograd::full({2}, rank)),
-        mean(autograd::full({3}, rank + 0.5)),
+      : w(autograd::arrays::full({3, 2}, rank + 1)),
+        d(autograd::arrays::full({2}, 10 * rank + 1, Dtype::float64)),
+        arrays::empty(autograd::arrays::zeros({0, 4})),
+        frozen(autograd::arrays::full({2}, rank)),
+        mean(autograd::arrays::full({3}, rank + 0.5)),
         count(rank),
         decay(rank + 0.25),
         flag(rank == 0),
@@ -63,7 +63,7 @@ BOOST_AUTO_TEST_CASE(all_ranks_get_the_model_of_rank_0) {
 BOOST_AUTO_TEST_CASE(pending_parameters_are_created) {
   const auto all = on_ranks(2, [](Communicator& c) {
     nn::Linear link(3);  // its number of inputs is open
-    if (c.rank() == 0) link(autograd::Variable(autograd::ones({1, 4})));
+    if (c.rank() == 0) link(autograd::Variable(autograd::arrays::ones({1, 4})));
     c.bcast_data(link);
     return values(link.W.data());
   });
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(pending_parameters_are_created) {
   // The other way round the parameter of rank 1 stays as it is.
   const auto sizes = on_ranks(2, [](Communicator& c) {
     nn::Linear link(3);
-    if (c.rank() == 1) link(autograd::Variable(autograd::ones({1, 4})));
+    if (c.rank() == 1) link(autograd::Variable(autograd::arrays::ones({1, 4})));
     c.bcast_data(link);
     return link.W.is_initialized() ? link.W.size() : -1;
   });
@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(models_that_differ) {
        }},
       {"here is /mean float32 (2,), on rank 0 /mean float32 (3,) (rank 1)", [](Communicator& c) {
          nn::Link model;
-         model.add_persistent("mean", autograd::zeros({c.rank() == 1 ? 2 : 3}));
+         model.add_persistent("mean", autograd::arrays::zeros({c.rank() == 1 ? 2 : 3}));
          c.bcast_data(model);
        }}};
   for (const Case& one : cases) {
@@ -152,7 +152,7 @@ BOOST_AUTO_TEST_CASE(the_bits_of_naive_means) {
   constexpr int n = 3;
   const auto gradient = [](int rank, int i) { return rank == 1 ? float(3 + i) : rank == 0 ? 1e8f : -1e8f; };
   const auto all = on_ranks(n, [&](Communicator& c) {
-    nn::Parameter p(autograd::zeros({5}));
+    nn::Parameter p(autograd::arrays::zeros({5}));
     nn::Link model;
     nn::Parameter& w = model.add_param("w", p);
     std::vector<float> own;
@@ -203,7 +203,7 @@ BOOST_AUTO_TEST_CASE(gradients_travel_in_16_bits) {
                                 [&](Communicator& c) {
                                   nn::Link model;
                                   nn::Parameter& w =
-                                      model.add_param("w", nn::Parameter(autograd::zeros({2}, Dtype::float64)));
+                                      model.add_param("w", nn::Parameter(autograd::arrays::zeros({2}, Dtype::float64)));
                                   // The second sum, 2 * 60000, is beyond float16, the mean is not.
                                   w.set_grad(autograd::array(std::vector<double>{1. / 3, 60000}, {2}));
                                   c.multi_node_mean_grad(model);

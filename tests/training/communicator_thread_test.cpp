@@ -246,8 +246,9 @@ BOOST_AUTO_TEST_CASE(naive_adds_in_the_order_of_the_ranks) {
 BOOST_AUTO_TEST_CASE(naive_rounds_16_bit_sums_once) {
   for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
     const double big = dtype == Dtype::float16 ? 2048 : 256;
-    const auto all = on_ranks(
-        3, [&](Communicator& c) { return values(c.allreduce(autograd::full({4}, c.rank() == 0 ? big : 1, dtype))); });
+    const auto all = on_ranks(3, [&](Communicator& c) {
+      return values(c.allreduce(autograd::arrays::full({4}, c.rank() == 0 ? big : 1, dtype)));
+    });
     for (const auto& sums : all) BOOST_TEST(sums == std::vector<double>(4, big + 2), boost::test_tools::per_element());
   }
 }
@@ -346,8 +347,8 @@ BOOST_AUTO_TEST_CASE(parts_of_the_ranks) {
                  if (!part) return std::vector<double>{-1};
                  const auto again = part->split(0, 0);
                  return std::vector<double>{double(part->rank()), double(part->size()), double(part->intra_size()),
-                                            values(part->allreduce(autograd::full({1}, c.rank() + 1)))[0],
-                                            values(again->allreduce(autograd::full({1}, 1)))[0]};
+                                            values(part->allreduce(autograd::arrays::full({1}, c.rank() + 1)))[0],
+                                            values(again->allreduce(autograd::arrays::full({1}, 1)))[0]};
                },
                {.hosts = {"a", "a", "b", "b", "b"}});
   const std::vector<std::vector<double>> expected{
@@ -361,9 +362,10 @@ BOOST_AUTO_TEST_CASE(a_thread_of_its_own) {
     const auto second = c.split(0, c.rank());
     std::vector<double> sums(2);
     std::thread other([&] {
-      for (int i = 0; i < 50; ++i) sums[1] += values(second->allreduce(autograd::full({2}, i, Dtype::float64)))[0];
+      for (int i = 0; i < 50; ++i)
+        sums[1] += values(second->allreduce(autograd::arrays::full({2}, i, Dtype::float64)))[0];
     });
-    for (int i = 0; i < 50; ++i) sums[0] += values(c.allreduce(autograd::full({3}, 1, Dtype::float64)))[2];
+    for (int i = 0; i < 50; ++i) sums[0] += values(c.allreduce(autograd::arrays::full({3}, 1, Dtype::float64)))[2];
     other.join();
     return sums;
   });
@@ -376,7 +378,8 @@ BOOST_AUTO_TEST_CASE(ranks_that_disagree) {
     std::string text;  // a part of the message
     catena::Function<void(Communicator&)> run;
   };
-  const Array a = autograd::zeros({2, 3}), b = autograd::zeros({3, 2}), d = autograd::zeros({2, 3}, Dtype::float64);
+  const Array a = autograd::arrays::zeros({2, 3}), b = autograd::arrays::zeros({3, 2}),
+              d = autograd::arrays::zeros({2, 3}, Dtype::float64);
   const std::vector<Case> cases{
       {"rank 0 has allreduce of float32 (2, 3), rank 2 has allreduce of float32 (3, 2)",
        [&](Communicator& c) { c.allreduce(c.rank() == 2 ? b : a); }},
@@ -464,8 +467,8 @@ BOOST_AUTO_TEST_CASE(pure_nccl_sums_on_gpus) {
     r.shorts = seen(c.allreduce(array_of(rank, 0, {3}, Dtype::int16)));
     r.bcast = seen(c.bcast(array_of(rank, 0, {3}), 1));
     nn::Link model;
-    nn::Parameter& w = model.add_param("w", nn::Parameter(autograd::zeros({2})));
-    w.set_grad(autograd::full({2}, rank == 0 ? 60000 : 20000));
+    nn::Parameter& w = model.add_param("w", nn::Parameter(autograd::arrays::zeros({2})));
+    w.set_grad(autograd::arrays::full({2}, rank == 0 ? 60000 : 20000));
     c.multi_node_mean_grad(model);
     r.gradient = seen(w.grad());
     r.error = message_if_thrown<ValueError>([&] { c.allreduce(autograd::to_device(sum, kCpu)); });

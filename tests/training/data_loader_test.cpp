@@ -22,7 +22,9 @@ struct Tens : DatasetMixin {
 // Example i has i + 1 ones.
 struct Ragged : DatasetMixin {
   std::int64_t size() const override { return 3; }
-  Example get_example(std::int64_t i) const override { return Example(autograd::ones({i + 1}, Dtype::float32)); }
+  Example get_example(std::int64_t i) const override {
+    return Example(autograd::arrays::ones({i + 1}, Dtype::float32));
+  }
 };
 
 std::vector<Numbers> sweep(DataLoader& loader) {

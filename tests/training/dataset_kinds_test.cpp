@@ -24,11 +24,11 @@ struct Squares : DatasetMixin {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
-  Example get_example(std::int64_t i) const override { return Array(autograd::full({2}, double(i * i))); }
+  Example get_example(std::int64_t i) const override { return Array(autograd::arrays::full({2}, double(i * i))); }
 };
 struct Maps : Squares {
   using Squares::Squares;
-  Example get_example(std::int64_t i) const override { return Example({{"x", autograd::full({}, double(i))}}); }
+  Example get_example(std::int64_t i) const override { return Example({{"x", autograd::arrays::full({}, double(i))}}); }
 };
 Doubles all(const Examples& examples, std::size_t k = 0) {
   Doubles result;
@@ -40,11 +40,15 @@ Doubles all(const Examples& examples, std::size_t k = 0) {
 // Classes of a program in PyTorch's form: no virtual functions, any names and types of size and examples.
 struct OfTuples : Dataset {
   std::size_t size() const { return 5; }
-  auto operator[](std::size_t i) const { return std::make_tuple(autograd::full({2}, double(i), Dtype::float32), i); }
+  auto operator[](std::size_t i) const {
+    return std::make_tuple(autograd::arrays::full({2}, double(i), Dtype::float32), i);
+  }
 };
 struct OfPairs : Dataset {
   int len() { return 5; }
-  std::pair<Variable, int> get_item(int i) { return {Variable(autograd::full({2}, double(i), Dtype::float32)), i}; }
+  std::pair<Variable, int> get_item(int i) {
+    return {Variable(autograd::arrays::full({2}, double(i), Dtype::float32)), i};
+  }
 };
 struct Sample {
   Variable data;
@@ -54,17 +58,19 @@ struct OfStructs : Dataset {
   std::unique_ptr<int> not_copyable;
   std::int64_t __len__() const { return 5; }
   Sample __getitem__(std::int64_t i) const {
-    return {Variable(autograd::full({2}, double(i), Dtype::float32)), autograd::full({}, i, Dtype::int64)};
+    return {Variable(autograd::arrays::full({2}, double(i), Dtype::float32)),
+            autograd::arrays::full({}, i, Dtype::int64)};
   }
 };
 struct OfExamples : Dataset {
   std::uint32_t size() const { return 5; }
-  Example get(std::uint32_t i) const { return Example(autograd::full({2}, double(i), Dtype::float32), i); }
+  Example get(std::uint32_t i) const { return Example(autograd::arrays::full({2}, double(i), Dtype::float32), i); }
 };
 struct OfMaps : Dataset {
   std::int64_t size() const { return 5; }
   std::map<std::string, Array> get_example(std::int64_t i) const {
-    return {{"data", autograd::full({2}, double(i), Dtype::float32)}, {"label", autograd::full({}, i, Dtype::int64)}};
+    return {{"data", autograd::arrays::full({2}, double(i), Dtype::float32)},
+            {"label", autograd::arrays::full({}, i, Dtype::int64)}};
   }
 };
 template <class D> void check_program_dataset() {
@@ -111,7 +117,7 @@ BOOST_AUTO_TEST_CASE(an_array_is_a_dataset) {
   // Not contiguous, and empty.
   const ArrayDataset columns(autograd::transpose(x));
   BOOST_TEST(values(columns[1].values[0]) == (Doubles{2, 4, 6}), each);
-  BOOST_TEST(ArrayDataset(autograd::zeros({0, 2})).size() == 0);
+  BOOST_TEST(ArrayDataset(autograd::arrays::zeros({0, 2})).size() == 0);
 }
 
 BOOST_AUTO_TEST_CASE(classes_in_the_form_of_pytorch) {
@@ -133,7 +139,7 @@ BOOST_AUTO_TEST_CASE(classes_in_the_form_of_pytorch) {
   const OfTuples constant;
   BOOST_TEST(SubDataset(constant, 1, 4).size() == 3);
   BOOST_TEST((OfMaps().get_example(2).at("label").shape() == Shape{}));
-  const Example of_variable = Variable(autograd::full({2}, 3, Dtype::float32));
+  const Example of_variable = Variable(autograd::arrays::full({2}, 3, Dtype::float32));
   BOOST_TEST(of_variable.values.size() == 1u);
   BOOST_TEST(autograd::to_vector<double>(of_variable[0])[1] == 3);
 }
@@ -148,7 +154,7 @@ BOOST_AUTO_TEST_CASE(indices_in_lists_and_arrays) {
   BOOST_TEST(has(message_of<catena::IndexError>([&] { d[{0, 4}]; }), "the index 4 is out of range for 4 examples"));
   BOOST_CHECK_THROW(d[ints({-5})], catena::IndexError);
   BOOST_CHECK_THROW(d[floats({1}, {1})], catena::TypeError);
-  BOOST_CHECK_THROW(d[autograd::zeros({1, 1}, Dtype::int64)], catena::TypeError);
+  BOOST_CHECK_THROW(d[autograd::arrays::zeros({1, 1}, Dtype::int64)], catena::TypeError);
 }
 
 BOOST_AUTO_TEST_CASE(tuples_of_any_datasets) {
@@ -328,7 +334,7 @@ BOOST_AUTO_TEST_CASE(numbers_in_examples) {
   const Example pairs = concat_examples({Example({floats({1, 2}, {2}), 7}), Example({floats({3, 4}, {2}), 8})});
   BOOST_TEST(values(pairs.values[1]) == (Doubles{7, 8}), each);
   BOOST_TEST((dtype_of(pairs, 1) == Dtype::int64));
-  const Array third = autograd::full({}, 3, Dtype::int32);
+  const Array third = autograd::arrays::full({}, 3, Dtype::int32);
   BOOST_TEST((dtype_of(concat_examples({Array(third), Array(third)})) == Dtype::int32));
 }
 
@@ -362,7 +368,7 @@ BOOST_AUTO_TEST_CASE(permutations_of_numpy) {
   BOOST_TEST(numpy_permutation(1, 1) == (Order{0}), each);
   BOOST_CHECK_THROW(numpy_permutation(-1, 1), catena::ValueError);
   // Splits with a seed are those of Chainer.
-  const Array x = autograd::arange(10);
+  const Array x = autograd::arrays::arange(10);
   const auto [first, second] = split_dataset_random(x, 4, 0);
   Doubles both = all(first->slice({}, {}));
   for (const double v : all(second->slice({}, {}))) both.push_back(v);

@@ -13,7 +13,9 @@ using namespace training;
 namespace {
 
 // 0..n-1 as one-element examples.
-DatasetPtr counting(std::int64_t n) { return std::make_shared<TupleDataset>(std::vector<Array>{autograd::arange(n)}); }
+DatasetPtr counting(std::int64_t n) {
+  return std::make_shared<TupleDataset>(std::vector<Array>{autograd::arrays::arange(n)});
+}
 std::vector<double> all(const DatasetMixin& d) {
   std::vector<double> result;
   for (std::int64_t i = 0; i < d.size(); ++i) result.push_back(values(d[i].values[0])[0]);
@@ -24,7 +26,7 @@ struct Squares : DatasetMixin {
   std::int64_t n;
   explicit Squares(std::int64_t n_) : n(n_) {}
   std::int64_t size() const override { return n; }
-  Example get_example(std::int64_t i) const override { return Array(autograd::full({2}, double(i * i))); }
+  Example get_example(std::int64_t i) const override { return Array(autograd::arrays::full({2}, double(i * i))); }
 };
 std::vector<double> batch_values(const std::optional<Batch>& b) {
   std::vector<double> result;
@@ -213,7 +215,7 @@ BOOST_AUTO_TEST_CASE(errors_name_the_example) {
     using Squares::Squares;
     Example get_example(std::int64_t i) const override {
       catena::check<catena::IOError>(i != 4, "read", "no such image");
-      return i == 1 ? Example(Array(autograd::full({3}, 1))) : Squares::get_example(i);
+      return i == 1 ? Example(Array(autograd::arrays::full({3}, 1))) : Squares::get_example(i);
     }
   };
   SerialIterator it(Broken(6), 3, {.shuffle = false});

@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(an_evaluation_builds_no_graph) {
       return kept[2];
     }
   } model;
-  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{autograd::ones({4, 2})});
+  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{autograd::arrays::ones({4, 2})});
   SerialIterator it(data, 2, {.repeat = false, .shuffle = false});
   const auto graphs = [&] {
     int found = 0;
@@ -156,7 +156,8 @@ BOOST_AUTO_TEST_CASE(an_evaluation_builds_no_graph) {
 
 BOOST_AUTO_TEST_CASE(two_evaluators_have_two_names) {
   nn::Classifier<nn::Linear> model(nn::Linear(2, 2));
-  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{autograd::ones({4, 2}), ints({0, 1, 0, 1})});
+  const auto data =
+      std::make_shared<TupleDataset>(std::vector<Array>{autograd::arrays::ones({4, 2}), ints({0, 1, 0, 1})});
   SerialIterator train(data, 2), test(data, 2, {.repeat = false, .shuffle = false});
   SGD sgd;
   sgd.setup(model);
@@ -233,21 +234,22 @@ BOOST_AUTO_TEST_CASE(orders_of_a_shuffled_validation_go_on) {
     return std::vector<std::byte>();
   };
   const auto make = [&](std::uint64_t seed) {
-    return Evaluator(SerialIterator(TupleDataset({autograd::zeros({20, 1})}), 4, {.repeat = false, .seed = seed}),
-                     model, {.eval_func = [](const Variables& v) { return v[0]; }});
+    return Evaluator(
+        SerialIterator(TupleDataset({autograd::arrays::zeros({20, 1})}), 4, {.repeat = false, .seed = seed}), model,
+        {.eval_func = [](const Variables& v) { return v[0]; }});
   };
   Evaluator whole = make(1), resumed = make(2);
   order_of(whole);
   nn::serializers::save_npz(folder / "e", whole);
   nn::serializers::load_npz(folder / "e", resumed);
   for (int i = 0; i < 3; ++i) BOOST_TEST((order_of(whole) == order_of(resumed)));
-  Evaluator other(SerialIterator(TupleDataset({autograd::zeros({5, 1})}), 4, {.repeat = false, .shuffle = false}),
-                  model);
+  Evaluator other(
+      SerialIterator(TupleDataset({autograd::arrays::zeros({5, 1})}), 4, {.repeat = false, .shuffle = false}), model);
   BOOST_CHECK_NO_THROW(nn::serializers::load_npz(folder / "e", other));  // another validation set
 }
 
 BOOST_AUTO_TEST_CASE(a_copy_of_a_serial_iterator_goes_on_alone) {
-  SerialIterator it(TupleDataset({autograd::arange(7)}), 2);
+  SerialIterator it(TupleDataset({autograd::arrays::arange(7)}), 2);
   it.next();
   const catena::Owned<Iterator> copy = it.copy();
   const auto next = [](Iterator& i) { return values(i.next()->stacked->values[0]); };

@@ -50,7 +50,7 @@ struct Square : nn::Chain {
   NN_MEMBERS(w)
   bool reports = true;
   Variable operator()(const Variable&) {
-    const Variable loss = nn::mean_squared_error(w, autograd::zeros({1}));
+    const Variable loss = nn::mean_squared_error(w, autograd::arrays::zeros({1}));
     if (reports) nn::report("loss", loss, this);
     return loss;
   }
@@ -59,7 +59,7 @@ struct SquareRun {
   TemporaryFolder folder{unique("square")};
   Square model;
   SGD sgd;
-  SerialIterator data{TupleDataset({autograd::zeros({4, 1})}), 2};
+  SerialIterator data{TupleDataset({autograd::arrays::zeros({4, 1})}), 2};
   Trainer trainer;
   explicit SquareRun(double lr, double iterations = 400)
       : sgd(lr),

@@ -218,7 +218,7 @@ BOOST_AUTO_TEST_CASE(lines_of_text) {
 
   const TextDataset lengths(folder / "en", {.convert = [](std::string_view line) {
                               catena::check<catena::ValueError>(!line.empty(), "convert", "an empty line");
-                              return Array(autograd::full({}, double(line.size()), Dtype::int64));
+                              return Array(autograd::arrays::full({}, double(line.size()), Dtype::int64));
                             }});
   BOOST_TEST(values(lengths[2].values[0])[0] == 9);
   says("en\", line 2: convert: an empty line", [&] { lengths[1]; });
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(records) {
     RecordWriter writer(path);
     writer.write({floats({1, 2, 3, 4}, {2, 2}), 5});
     writer.write(Example({{"image", autograd::transpose(floats({1, 2, 3, 4}, {2, 2}))}, {"flag", true}}));
-    writer.write(Example(autograd::zeros({0, 3}, Dtype::float16)));
+    writer.write(Example(autograd::arrays::zeros({0, 3}, Dtype::float16)));
     BOOST_TEST(!fs::exists(path));  // complete or not at all
     writer.close();
     writer.close();

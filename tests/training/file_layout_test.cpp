@@ -72,7 +72,7 @@ struct TwoUpdater : StandardUpdater {
       Optimizer& optimizer = get_optimizer(name);
       nn::Link& model = optimizer.target();
       model.cleargrads();
-      for (Variable& p : model.params()) p.set_grad(autograd::full(p.shape(), name[0] == 'g' ? 0.5 : 0.25));
+      for (Variable& p : model.params()) p.set_grad(autograd::arrays::full(p.shape(), name[0] == 'g' ? 0.5 : 0.25));
       optimizer.update();
     }
   }

@@ -53,7 +53,7 @@ struct ConstantUpdater : StandardUpdater {
   void update_core() override {
     get_iterator("main").next();
     Optimizer& optimizer = get_optimizer("main");
-    for (Variable& p : optimizer.target().params()) p.set_grad(autograd::full(p.shape(), 0.5));
+    for (Variable& p : optimizer.target().params()) p.set_grad(autograd::arrays::full(p.shape(), 0.5));
     optimizer.update();
     nn::report("loss", double(iteration_));
   }

@@ -41,9 +41,9 @@ BOOST_AUTO_TEST_CASE(nothing_touches_a_frozen_parameter) {
   BOOST_TEST(!bool(model.l1.W.grad()));
   BOOST_TEST(!same_bits(model.l2.W.data(), l2));
   // A gradient from before counts in no norm.
-  model.l2.W.set_grad(autograd::zeros({3, 6}));
+  model.l2.W.set_grad(autograd::arrays::zeros({3, 6}));
   model.cleargrads();
-  model.l1.W.set_grad(autograd::ones({6, 4}));
+  model.l1.W.set_grad(autograd::arrays::ones({6, 4}));
   BOOST_TEST(values(grads_norm(model))[0] == 0);
   optimizer.update();
   BOOST_TEST(same_bits(model.l1.W.data(), l1));
@@ -68,11 +68,11 @@ BOOST_AUTO_TEST_CASE(by_path_and_by_parameter) {
   TinyMLP copied = model;  // a copy is as frozen as its source
   BOOST_TEST(!copied.l2.W.requires_grad());
   BOOST_TEST(!nn::copy(model).l2.W.requires_grad());
-  const Variable y = model(Variable(autograd::ones({1, 4})));
+  const Variable y = model(Variable(autograd::arrays::ones({1, 4})));
   BOOST_CHECK_THROW(Variable(y).set_requires_grad(false), catena::RuntimeError);
   nn::Linear lazy(3);
   lazy.disable_update();  // before its shape is known
-  lazy(Variable(autograd::ones({1, 2})));
+  lazy(Variable(autograd::arrays::ones({1, 2})));
   BOOST_TEST(!lazy.W.requires_grad());
   BOOST_TEST(bool(lazy.W.data()));
 }

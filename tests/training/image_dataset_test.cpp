@@ -468,11 +468,11 @@ BOOST_AUTO_TEST_CASE(written_images) {
   const auto message = [&](const Array& a) {
     return message_of<catena::Error>([&] { datasets::write_image(folder / "bad.png", a); });
   };
-  BOOST_TEST(has(message(autograd::zeros({2, 4, 4})),
+  BOOST_TEST(has(message(autograd::arrays::zeros({2, 4, 4})),
                  "write_image: an image has the shape (H, W), (1, H, W) or (3, H, W), not (2, 4, 4)"));
-  BOOST_TEST(has(message(autograd::zeros({3})), "(3,)"));
-  BOOST_TEST(has(message(autograd::zeros({3, 0, 4})), "has no pixels"));
-  BOOST_TEST(has(message(autograd::zeros({2, 2}, Dtype::complex64)), "pixels are real, not complex64"));
+  BOOST_TEST(has(message(autograd::arrays::zeros({3})), "(3,)"));
+  BOOST_TEST(has(message(autograd::arrays::zeros({3, 0, 4})), "has no pixels"));
+  BOOST_TEST(has(message(autograd::arrays::zeros({2, 2}, Dtype::complex64)), "pixels are real, not complex64"));
   BOOST_TEST(!std::filesystem::exists(folder / "bad.png"));
   BOOST_CHECK_THROW(datasets::write_image(folder / "nowhere/a.png", grey), catena::IOError);
 }

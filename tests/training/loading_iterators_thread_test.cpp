@@ -176,7 +176,7 @@ BOOST_AUTO_TEST_CASE(maps_tuples_and_all_kinds_of_arrays) {
       const Array matrix = autograd::array<float>({1, 2, 3, 4, 5, 6}, {2, 3}, kCpu);
       return Example({{"number", double(i)},
                       {"transposed", autograd::transpose(matrix)},
-                      {"empty", autograd::zeros({0, 3}, Dtype::float32, kCpu)},
+                      {"empty", autograd::arrays::zeros({0, 3}, Dtype::float32, kCpu)},
                       {"half", autograd::astype(matrix, Dtype::float16)},
                       {"flag", i == 2}});
     }
@@ -497,7 +497,7 @@ BOOST_AUTO_TEST_CASE(arrays_on_a_device) {
   if (!has_cuda()) return;
   struct OnDevice : Squares {
     pid_t parent = ::getpid();
-    Array there = autograd::zeros({2}, Dtype::float32, kCuda);
+    Array there = autograd::arrays::zeros({2}, Dtype::float32, kCuda);
     using Squares::Squares;
     Example get_example(std::int64_t i) const override { return i < 2 ? Squares::get_example(i) : Example(there); }
   };

@@ -135,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_bar_for_an_evaluation) {
       return loss;
     }
   } model;
-  SerialIterator it(autograd::ones({5, 2}), 2, {.repeat = false, .shuffle = false});
+  SerialIterator it(autograd::arrays::ones({5, 2}), 2, {.repeat = false, .shuffle = false});
   const auto printed = [&](bool bar, bool terminal) {
     std::ostringstream out;
     Evaluator evaluator(it, model, {.progress_bar = bar, .out = &out, .terminal = terminal});

@@ -67,7 +67,7 @@ const std::pair<const char*, AddHook> kHooks[] = {
      [](Optimizer& o) {
        o.add_hook(GradientNoise(0.3, [](const autograd::Shape& shape, Dtype dtype, Device device,
                                         const GradientNoise& hook, const Optimizer& optimizer) {
-         return autograd::full(shape, hook.eta / (1 + double(optimizer.t())), dtype, device);
+         return autograd::arrays::full(shape, hook.eta / (1 + double(optimizer.t())), dtype, device);
        }));
      }},
 };

@@ -113,7 +113,7 @@ BOOST_AUTO_TEST_CASE(an_overflow_skips_the_update_and_halves_the_scale) {
   optimizer.setup(link);
   optimizer.loss_scaling(3);
   const auto update = [&](double factor) {
-    const Variable f(autograd::full({}, factor, Dtype::float32));
+    const Variable f(autograd::arrays::full({}, factor, Dtype::float32));
     optimizer.update([&] { return autograd::sum(link.w) * f; });
   };
   update(1);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(captured_work_skips_and_adapts_in_replays) {
   MomentumSGD optimizer(0.5);
   optimizer.setup(link);
   optimizer.loss_scaling(2);
-  const Array factor = autograd::full({}, 1, Dtype::float32);
+  const Array factor = autograd::arrays::full({}, 1, Dtype::float32);
   const auto step = [&] { optimizer.update([&] { return autograd::sum(link.w) * Variable(factor); }); };
   step();
   autograd::CapturedWork work(step);  // the second update without a skip: the scale is doubled
@@ -160,7 +160,8 @@ BOOST_AUTO_TEST_CASE(a_constant_scale_is_not_checked) {
   optimizer.loss_scaling(1, 128);
   optimizer.update([&] { return autograd::sum(link.w); });
   BOOST_TEST(numbers(link.w.data())[0] == 0.5);
-  optimizer.update([&] { return autograd::sum(link.w) * Variable(autograd::full({}, HUGE_VAL, Dtype::float32)); });
+  optimizer.update(
+      [&] { return autograd::sum(link.w) * Variable(autograd::arrays::full({}, HUGE_VAL, Dtype::float32)); });
   BOOST_TEST(numbers(link.w.data())[0] == -HUGE_VAL);
   BOOST_TEST(optimizer.loss_scale() == 128);
   BOOST_CHECK_THROW(optimizer.loss_scaling(0), catena::ValueError);
@@ -175,7 +176,7 @@ BOOST_AUTO_TEST_CASE(files_have_the_scale) {
     o->setup(*l);
   optimizer.loss_scaling(5);
   loaded.loss_scaling(5);
-  const Variable bad(autograd::full({}, HUGE_VAL, Dtype::float32));
+  const Variable bad(autograd::arrays::full({}, HUGE_VAL, Dtype::float32));
   optimizer.update([&] { return autograd::sum(link.w) * bad; });
   loaded.update([&] { return autograd::sum(other.w); });
   nn::serializers::save_npz(folder / "optimizer.npz", optimizer);

@@ -32,13 +32,13 @@ void check_messages(const std::vector<std::string>& messages, const std::string&
   }
 }
 
-Variable on(Device device, std::int64_t n = 2) { return Variable(autograd::ones({n}, Dtype::float32, device)); }
+Variable on(Device device, std::int64_t n = 2) { return Variable(autograd::arrays::ones({n}, Dtype::float32, device)); }
 
 struct TwoParams : nn::Link {
   nn::Parameter w, v;
   NN_MEMBERS(w, v)
   explicit TwoParams(Device of_v)
-      : w(autograd::zeros({2}, Dtype::float32, kCpu)), v(autograd::zeros({3}, Dtype::float32, of_v)) {}
+      : w(autograd::arrays::zeros({2}, Dtype::float32, kCpu)), v(autograd::arrays::zeros({3}, Dtype::float32, of_v)) {}
 };
 
 }  // namespace
@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(sums_of_dummy) {
 }
 
 BOOST_AUTO_TEST_CASE(normalization) {
-  const auto x = [] { return Variable(autograd::ones({3, 2}, Dtype::float32, kCpu)); };
+  const auto x = [] { return Variable(autograd::arrays::ones({3, 2}, Dtype::float32, kCpu)); };
   check_messages(messages_of([&](const Comm& comm, bool is_wrong) {
                    multi_node_batch_normalization(x(), on(kCpu, is_wrong ? 4 : 2), on(kCpu), comm);
                  }),

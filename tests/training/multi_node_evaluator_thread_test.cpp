@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(weights_of_ranks) {
     const auto ranks = by_rank(3, [&](const Comm& comm) {
       const int r = comm->rank();
       Means model;
-      const DatasetPtr data = std::make_shared<ArrayDataset>(autograd::full({r + 1, 1}, 10.0 * r, Dtype::float64));
+      const DatasetPtr data =
+          std::make_shared<ArrayDataset>(autograd::arrays::full({r + 1, 1}, 10.0 * r, Dtype::float64));
       SerialIterator serial(data, 8, {.repeat = false});
       PrefetchIterator prefetch(SerialIterator(data, 8, {.repeat = false}));
       Iterator& iterator = known || r != 1 ? static_cast<Iterator&>(serial) : prefetch;
@@ -96,8 +97,9 @@ BOOST_AUTO_TEST_CASE(weights_of_the_main_iterator) {
   const auto ranks = by_rank(2, [&](const Comm& comm) {
     const int r = comm->rank();
     Means model;
-    SerialIterator extra(ArrayDataset(autograd::zeros({5, 1}, Dtype::float64)), 8, {.repeat = false});
-    SerialIterator main(ArrayDataset(autograd::full({r + 1, 1}, 9.0 * r, Dtype::float64)), 8, {.repeat = false});
+    SerialIterator extra(ArrayDataset(autograd::arrays::zeros({5, 1}, Dtype::float64)), 8, {.repeat = false});
+    SerialIterator main(ArrayDataset(autograd::arrays::full({r + 1, 1}, 9.0 * r, Dtype::float64)), 8,
+                        {.repeat = false});
     Evaluator evaluator(HeldMap<Iterator>{{"extra", extra}, {"main", main}}, HeldMap<nn::Link>{{"main", model}});
     MultiNodeEvaluator all = create_multi_node_evaluator(evaluator, comm);
     return means_of(all)[0];

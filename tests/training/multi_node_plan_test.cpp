@@ -9,7 +9,7 @@ using training::internal::BucketPlan;
 namespace {
 
 nn::NamedParam param(const char* path, std::int64_t size, Dtype dtype = Dtype::float32) {
-  return {path, Variable(autograd::zeros({size}, dtype))};
+  return {path, Variable(autograd::arrays::zeros({size}, dtype))};
 }
 
 // "a b | c": the members of the buckets.

@@ -162,7 +162,7 @@ BOOST_AUTO_TEST_CASE(a_file_for_each_rank) {
                named(updates, "update 3")[0].begin);
   }
   const autograd::Trace alone;
-  autograd::exp(Variable(autograd::zeros({2})));
+  autograd::exp(Variable(autograd::arrays::zeros({2})));
   const Json trace = Json::parse(alone.json());
   for (const Json& e : trace["traceEvents"]) BOOST_TEST(e["ph"] != "M");
 }

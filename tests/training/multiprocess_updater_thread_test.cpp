@@ -40,8 +40,9 @@ using Ahead = MultithreadIterator;
 
 // A model with a part that is used by some examples only, so that its gradient is null elsewhere; two dtypes.
 struct Mixed : nn::Chain {
-  nn::Parameter w{autograd::ones({3}, Dtype::float32, kCpu)}, v{autograd::full({3}, 2, Dtype::float32, kCpu)},
-      d{autograd::full({2}, 3, Dtype::float64, kCpu)}, empty{autograd::zeros({0}, Dtype::float32, kCpu)};
+  nn::Parameter w{autograd::arrays::ones({3}, Dtype::float32, kCpu)},
+      v{autograd::arrays::full({3}, 2, Dtype::float32, kCpu)}, d{autograd::arrays::full({2}, 3, Dtype::float64, kCpu)},
+      empty{autograd::arrays::zeros({0}, Dtype::float32, kCpu)};
   NN_MEMBERS(w, v, d, empty)
   Variable operator()(const Variable& x) {
     Variable loss = autograd::sum(x * Variable(w));
@@ -101,7 +102,7 @@ BOOST_AUTO_TEST_CASE(gradients_that_are_null_and_dtypes) {
   Mixed model;
   SGD sgd(1.0);
   sgd.setup(model);
-  const auto data = [](float x) { return autograd::full({1, 3}, x, Dtype::float32, kCpu); };
+  const auto data = [](float x) { return autograd::arrays::full({1, 3}, x, Dtype::float32, kCpu); };
   SerialIterator a(data(1), 1), b(data(4), 1);
   MultiprocessParallelUpdater updater({a, b}, sgd, {.devices = {-1, -1}});
   updater.update();
@@ -335,7 +336,7 @@ BOOST_AUTO_TEST_CASE(iterators_that_have_begun) {
 
 BOOST_AUTO_TEST_CASE(models_of_workers_that_change) {
   const Warnings warnings;
-  const auto data = [](float x) { return autograd::full({1, 3}, x, Dtype::float32, kCpu); };
+  const auto data = [](float x) { return autograd::arrays::full({1, 3}, x, Dtype::float32, kCpu); };
   SerialIterator a(data(1), 1), b(data(2), 1);
   Mixed model;
   SGD sgd(1.0);
@@ -344,7 +345,7 @@ BOOST_AUTO_TEST_CASE(models_of_workers_that_change) {
       {a, b}, sgd, {.devices = {-1, -1}, .loss_func = [parent = ::getpid()](Link& m, const Variables& x) {
                       const Variable loss = m.call(x);
                       if (::getpid() != parent)
-                        static_cast<Mixed&>(m).empty.set_data(autograd::ones({5000}, Dtype::float32, kCpu));
+                        static_cast<Mixed&>(m).empty.set_data(autograd::arrays::ones({5000}, Dtype::float32, kCpu));
                       return loss;
                     }});
   updater.update();

@@ -231,7 +231,7 @@ BOOST_AUTO_TEST_CASE(noise_is_added_to_each_gradient) {
   const GradientNoise noise(0.5, [&](const Shape& shape, Dtype dtype, autograd::Device device,
                                      const GradientNoise& hook, const Optimizer& o) {
     calls.push_back({shape, dtype, o.t(), hook.eta});
-    return autograd::full(shape, double(calls.size()), dtype, device);
+    return autograd::arrays::full(shape, double(calls.size()), dtype, device);
   });
   BOOST_TEST(noise.name == "GradientNoise");
   sgd.add_hook(noise);

@@ -318,7 +318,7 @@ BOOST_AUTO_TEST_CASE(parameters_that_appear_in_the_first_call) {
   Adam adam;
   adam.setup(model);
   BOOST_TEST(adam.states("/W").empty());
-  const Variable x(autograd::ones({3, 4}));
+  const Variable x(autograd::arrays::ones({3, 4}));
   adam.update([&] { return autograd::sum(model(x)); });
   BOOST_TEST(adam.states("/W").size() == 2u);
   BOOST_TEST(adam.states("/W")[0].shape() == Shape({2, 4}));
@@ -349,7 +349,7 @@ BOOST_AUTO_TEST_CASE(dtypes_and_layouts) {
   Params target;
   target.W = nn::Parameter(autograd::transpose(autograd::array<double>({1, 2, 3, 4, 5, 6}, {2, 3})));
   target.b = nn::Parameter(autograd::astype(floats({1, 2}, {2}), Dtype::float16));
-  target.W.set_grad(autograd::ones({3, 2}, Dtype::float64));
+  target.W.set_grad(autograd::arrays::ones({3, 2}, Dtype::float64));
   target.b.set_grad(autograd::astype(floats({3, 4}, {2}), Dtype::float16));
   SGD sgd({.lr = 1.0});
   sgd.setup(target);
@@ -469,7 +469,8 @@ BOOST_AUTO_TEST_CASE(states_move_with_their_parameters) {
   adam.setup(model);
   reference.setup(still);
   const auto step = [](Adam& optimizer, nn::Linear& link) {
-    for (const Variable& p : link.params()) Variable(p).set_grad(autograd::full(p.shape(), 0.5, p.dtype(), p.device()));
+    for (const Variable& p : link.params())
+      Variable(p).set_grad(autograd::arrays::full(p.shape(), 0.5, p.dtype(), p.device()));
     optimizer.update();
   };
   const auto check_on = [&](autograd::Device device) {

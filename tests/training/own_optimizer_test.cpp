@@ -24,7 +24,7 @@ class Momentum : public Optimizer {
  protected:
   void init_state(const Variable& param, std::span<Array> states) override {
     Optimizer::init_state(param, states);
-    states[1] = autograd::zeros({}, Dtype::int64, param.device());
+    states[1] = autograd::arrays::zeros({}, Dtype::int64, param.device());
   }
   void update_one(Variable& param, std::span<Array> states) override {
     catena::check<catena::ValueError>(lr() > 0, "update_one", "no rate");
@@ -131,7 +131,7 @@ BOOST_AUTO_TEST_CASE(changed_hyperparameters_are_in_the_snapshot) {
     autograd::seed(1);
     nn::Classifier<nn::Linear> model(nn::Linear(2, 2));
     adam.setup(model);
-    training::SerialIterator it(training::TupleDataset({autograd::ones({4, 2}), ints({0, 1, 0, 1})}), 2);
+    training::SerialIterator it(training::TupleDataset({autograd::arrays::ones({4, 2}), ints({0, 1, 0, 1})}), 2);
     training::Trainer trainer(training::StandardUpdater(it, adam), {double(iterations), training::iteration},
                               folder.path.string());
     // A schedule without state of its own.

@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(replicas_have_the_configuration_of_the_caller) {
 
 BOOST_AUTO_TEST_CASE(reports_of_all_models) {
   struct Inner : nn::Link {
-    nn::Parameter w{autograd::ones({1}, Dtype::float32, kCpu)};
+    nn::Parameter w{autograd::arrays::ones({1}, Dtype::float32, kCpu)};
     NN_MEMBERS(w)
     Variable operator()(const Variable& x) {
       nn::report("inner", double(x.shape(0)), this);

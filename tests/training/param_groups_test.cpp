@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_CASE(parameters_of_unknown_shape_and_new_ones) {
   const ParamGroup group = optimizer.add_param_group(
       {.select = [](const std::string&, const Variable& p) { return p.ndim() == 2; }, .hyperparams = {{"lr", 0.5}}});
   BOOST_TEST(group.params().empty());
-  optimizer.update([&] { return autograd::sum(model.first(Variable(autograd::ones({1, 2})))); });
+  optimizer.update([&] { return autograd::sum(model.first(Variable(autograd::arrays::ones({1, 2})))); });
   BOOST_TEST(paths(group) == Paths{"/first/W"}, each);
   BOOST_TEST(values(model.first.b->data())[0] == -1);
   model.second.emplace(2, 2);

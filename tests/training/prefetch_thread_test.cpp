@@ -29,7 +29,7 @@ struct Noisy : DatasetMixin {
   std::int64_t size() const override { return n; }
   Example get_example(std::int64_t i) const override {
     const Array noise = autograd::random_uniform({5}, 0, 1, Dtype::float32, autograd::default_generator(), kCpu);
-    return Example({autograd::full({3}, double(i), Dtype::float32, kCpu), noise});
+    return Example({autograd::arrays::full({3}, double(i), Dtype::float32, kCpu), noise});
   }
 };
 
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(streams_are_ordered) {
   const Device device = default_device();
   const std::int64_t n = 1 << 15;
   // Made on the caller's stream right before the first batch is taken.
-  Array chain = autograd::full({n}, 1.0, Dtype::float32, device);
+  Array chain = autograd::arrays::full({n}, 1.0, Dtype::float32, device);
   for (int k = 0; k < 20; ++k) chain = chain + 1.0;
   struct Rows : DatasetMixin {
     Array row;

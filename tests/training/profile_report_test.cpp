@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(iterations_of_a_trace) {
     nn::Linear model(2, 2);
     SGD sgd(0.1);
     sgd.setup(model);
-    SerialIterator it(autograd::ones({4, 2}), 2);
+    SerialIterator it(autograd::arrays::ones({4, 2}), 2);
     Trainer trainer(
         StandardUpdater(it, sgd, {.loss_func = [&](const Variables& x) { return autograd::sum(model(x[0])); }}),
         {end, iteration}, folder.path.string());

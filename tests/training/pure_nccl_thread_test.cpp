@@ -93,10 +93,10 @@ BOOST_AUTO_TEST_CASE(a_rank_that_does_not_sum) {
       return;
     }
     late = message_if_thrown<communicators::TimeoutError>([&] {
-      sums.enqueue(autograd::zeros({3}));
+      sums.enqueue(autograd::arrays::zeros({3}));
       sums.wait();
     });
-    later = message_if_thrown<catena::RuntimeError>([&] { sums.enqueue(autograd::zeros({3})); });
+    later = message_if_thrown<catena::RuntimeError>([&] { sums.enqueue(autograd::arrays::zeros({3})); });
     done = true;
   });
   BOOST_TEST(has(late, "rank 0 waits for the other ranks in a sum of NCCL for more than 1 s"), late);
@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_ends) {
     communicators::internal::GpuSums sums(*transport, 60);
     if (transport->rank() == 1) return;
     ended = message_if_thrown<catena::RuntimeError>([&] {
-      sums.enqueue(autograd::zeros({3}));
+      sums.enqueue(autograd::arrays::zeros({3}));
       sums.wait();
     });
   });
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(a_rank_that_ends_after_its_part) {
   std::atomic<bool> has_sent{false};
   on_gpus([&](Transport transport) {
     communicators::internal::GpuSums sums(*transport, 60);
-    const Array a = autograd::full({3}, transport->rank() + 1);
+    const Array a = autograd::arrays::full({3}, transport->rank() + 1);
     sums.enqueue(a);
     if (transport->rank() == 0)
       while (!has_sent) std::this_thread::sleep_for(std::chrono::milliseconds(5));
@@ -329,7 +329,7 @@ BOOST_AUTO_TEST_CASE(an_array_on_another_gpu_reaches_all_ranks) {
   std::vector<double> later(kRanks);
   with_communicator([&](Communicator& comm) {
     const auto r = std::size_t(comm.rank());
-    const Array own = autograd::ones({3}), other = autograd::to_device(own, gpu_of(0));
+    const Array own = autograd::arrays::ones({3}), other = autograd::to_device(own, gpu_of(0));
     sums[r] = message_of_error([&] { comm.allreduce(other); });
     nn::Link model;
     nn::Parameter& w = model.add_param("w", nn::Parameter(other));

@@ -191,7 +191,7 @@ BOOST_AUTO_TEST_CASE(many_iterations_without_growth) {
   const TemporaryFolder folder("memory");
   Adam adam;
   adam.setup(model);
-  SerialIterator it(autograd::zeros({64, 4}), 8);
+  SerialIterator it(autograd::arrays::zeros({64, 4}), 8);
   Trainer trainer(StandardUpdater(it, adam), {double(n), iteration}, folder.path.string());
   trainer.extend(LogReport({.trigger = {double(n) / 5, iteration}}));
   trainer.extend(MicroAverage("main/loss", "main/loss", "one", {100, iteration}));

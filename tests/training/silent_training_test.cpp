@@ -96,7 +96,7 @@ BOOST_AUTO_TEST_CASE(a_loss_that_reaches_no_parameter) {
   TinyMLP model;
   SGD sgd;
   sgd.setup(model);
-  const Variable x(autograd::ones({1, 4}));
+  const Variable x(autograd::arrays::ones({1, 4}));
   sgd.update([&] { return autograd::sum(Variable(model(x).data())); });
   BOOST_REQUIRE(warnings.texts.size() == 1u);
   BOOST_TEST(has(warnings.texts[0], "SGD: the loss does not depend on any parameter of the model TinyMLP"));
@@ -151,7 +151,7 @@ BOOST_AUTO_TEST_CASE(a_parameter_that_nothing_updates_in_an_own_loop) {
   sgd.update();
   // Gradients of a model without an optimizer are no training.
   TinyMLP alone;
-  autograd::sum(alone(Variable(autograd::ones({1, 4})))).backward();
+  autograd::sum(alone(Variable(autograd::arrays::ones({1, 4})))).backward();
   frozen.cleargrads();
   frozen(x).backward();
   sgd.update();
@@ -164,7 +164,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_was_copied_after_setup) {
   SGD sgd;
   sgd.setup(model);
   TinyMLP copied = model;
-  const Variable x(autograd::ones({1, 4}));
+  const Variable x(autograd::arrays::ones({1, 4}));
   copied.cleargrads();
   autograd::sum(copied(x)).backward();
   sgd.update();
@@ -181,7 +181,7 @@ BOOST_AUTO_TEST_CASE(a_model_that_was_copied_after_setup) {
 
 BOOST_AUTO_TEST_CASE(a_loss_without_a_graph) {
   TinyMLP model;
-  const Variable x(autograd::ones({1, 4}));
+  const Variable x(autograd::arrays::ones({1, 4}));
   const auto warning = [](Variable loss) {
     const Warnings warnings;
     loss.backward();
@@ -192,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_loss_without_a_graph) {
     // The parameters are AUTO, so that the mode counts.
     BOOST_TEST(has(warning(autograd::sum(model.l1.W * 2)), "of shape () has no graph"));
   }
-  BOOST_TEST(has(warning(autograd::sum(model(Variable(autograd::ones({1, 4}), {.volatile_ = autograd::ON})))),
+  BOOST_TEST(has(warning(autograd::sum(model(Variable(autograd::arrays::ones({1, 4}), {.volatile_ = autograd::ON})))),
                  "is volatile, so it has no graph"));
   BOOST_TEST(
       has(warning(Variable(model(x).data(), {.name = "loss"})), "the variable loss of shape (1, 3) has no graph"));
@@ -205,7 +205,7 @@ BOOST_AUTO_TEST_CASE(a_loss_without_a_graph) {
 // The gradients of the first time are still there, and the same is added.
 BOOST_AUTO_TEST_CASE(backward_twice) {
   TinyMLP model;
-  const Variable x(autograd::ones({1, 4}));
+  const Variable x(autograd::arrays::ones({1, 4}));
   const Warnings warnings;
   Variable loss = autograd::sum(model(x));
   loss.backward();
@@ -230,7 +230,7 @@ BOOST_AUTO_TEST_CASE(backward_twice) {
   Variable rows = model(x);
   for (int k = 0; k < 3; ++k) {  // a Jacobian
     model.cleargrads();
-    Array one = autograd::zeros({1, 3});
+    Array one = autograd::arrays::zeros({1, 3});
     autograd::assign(autograd::slice(one, 1, k, k + 1), 1);
     rows.set_grad(one);
     rows.backward();
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(a_loss_of_an_earlier_step) {
   TinyMLP model;
   SGD sgd;
   sgd.setup(model);
-  const Variable x(autograd::ones({1, 4}));
+  const Variable x(autograd::arrays::ones({1, 4}));
   Variable loss = autograd::sum(model(x));
   loss.backward();
   sgd.update();
@@ -282,7 +282,7 @@ BOOST_AUTO_TEST_CASE(an_update_of_ones_own_is_called) {
   CountingSGD sgd;
   sgd.setup(model);
   Optimizer& base = sgd;
-  base.update([&] { return autograd::sum(model(Variable(autograd::ones({1, 4})))); });
+  base.update([&] { return autograd::sum(model(Variable(autograd::arrays::ones({1, 4})))); });
   BOOST_TEST(sgd.updates == 1);
   BOOST_TEST(sgd.t() == 1);
 }
@@ -293,7 +293,7 @@ BOOST_AUTO_TEST_CASE(classifiers_say_whose_model_they_train) {
   static_assert(!std::is_constructible_v<Clf, const TinyMLP&>);
   static_assert(std::is_constructible_v<Clf, TinyMLP>);
   TinyMLP net;
-  const Variable x(autograd::ones({2, 4})), t(ints({0, 1}));
+  const Variable x(autograd::arrays::ones({2, 4})), t(ints({0, 1}));
   Clf own(nn::copy(net, nn::CopyMode::copy)), borrowed(std::ref(net));
   static_assert(std::is_same_v<decltype(nn::Classifier(std::ref(net))), Clf>);
   BOOST_TEST(&borrowed.predictor == &net);
@@ -322,7 +322,7 @@ BOOST_AUTO_TEST_CASE(errors_in_an_update_name_the_link) {
   nn::Classifier<TinyMLP> model(TinyMLP{});
   SGD sgd;
   sgd.setup(model);
-  const Variable x(autograd::ones({2, 9})), t(ints({0, 1}));
+  const Variable x(autograd::arrays::ones({2, 9})), t(ints({0, 1}));
   const auto first_words = [](const std::string& text) { return text.substr(0, text.find('\n')); };
   const std::string expected = "/predictor/l1: Linear: x has 9 columns, W 4";
   BOOST_TEST(first_words(message_of<catena::InvalidType>([&] { sgd.update(model, x, t); })) == expected);

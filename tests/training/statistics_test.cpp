@@ -31,7 +31,7 @@ double percentile(Doubles v, double p) {
 }
 
 struct Layer : nn::Link {
-  nn::Parameter W{floats({1, -2, 0, 4, 0, 7}, {2, 3})}, empty{autograd::zeros({0, 2})}, pending;
+  nn::Parameter W{floats({1, -2, 0, 4, 0, 7}, {2, 3})}, empty{autograd::arrays::zeros({0, 2})}, pending;
   NN_MEMBERS(W, empty, pending)
 };
 struct Net : nn::Chain {
@@ -51,7 +51,7 @@ std::map<std::string, double> reports(Net& net, BorrowedLinks links, ParameterSt
   };
   Updater updater(3, [&](std::int64_t i) {
     net.l1.W.set_data(floats({1, -2, 0, 4, 0, 7}, {2, 3}) * double(i));
-    net.l1.W.set_grad(autograd::full({2, 3}, double(i)));
+    net.l1.W.set_grad(autograd::arrays::full({2, 3}, double(i)));
   });
   updater.optimizer = &sgd;
   const TemporaryFolder folder("statistics");
@@ -141,8 +141,8 @@ BOOST_AUTO_TEST_CASE(names_and_choices) {
   options = {.statistics = {}, .report_grads = false, .result_trigger = {1, iteration}};
   ParameterStatistics extension(net, options);
   BOOST_TEST(extension.priority == PRIORITY_WRITER);
-  extension.register_statistics("first", [](const Array&) { return autograd::full({1}, 1); });
-  extension.register_statistics("first", [](const Array&) { return autograd::full({2}, 5); });
+  extension.register_statistics("first", [](const Array&) { return autograd::arrays::full({1}, 1); });
+  extension.register_statistics("first", [](const Array&) { return autograd::arrays::full({2}, 5); });
   FakeUpdater updater(1);
   const TemporaryFolder folder("registered");
   Trainer trainer(updater, {1, iteration}, folder.path.string());

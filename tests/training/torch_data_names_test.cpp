@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(streams) {
 }
 
 BOOST_AUTO_TEST_CASE(batch_samplers_and_generators) {
-  const TupleDataset data(autograd::arange(5), autograd::arange(5));
+  const TupleDataset data(autograd::arrays::arange(5), autograd::arrays::arange(5));
   BatchSampler batches(SequentialSampler(data), 2, true);
   DataLoader loader(data, {.batch_sampler = batches});
   BOOST_TEST(loader.batch_size() == 2);
@@ -125,7 +125,7 @@ BOOST_AUTO_TEST_CASE(batch_samplers_and_generators) {
 }
 
 BOOST_AUTO_TEST_CASE(samplers_with_the_data_set) {
-  const TupleDataset data(autograd::arange(6), autograd::arange(6));
+  const TupleDataset data(autograd::arrays::arange(6), autograd::arrays::arange(6));
   const RandomSampler some(data, {.replacement = true, .num_samples = 4});
   DataLoader loader(data, {.batch_size = 2, .sampler = some});
   BOOST_TEST(loader.size() == 2);
@@ -140,7 +140,7 @@ BOOST_AUTO_TEST_CASE(samplers_with_the_data_set) {
 }
 
 BOOST_AUTO_TEST_CASE(iterations) {
-  const TupleDataset data(autograd::arange(4), autograd::arange(4));
+  const TupleDataset data(autograd::arrays::arange(4), autograd::arrays::arange(4));
   utils::data::DataLoader loader(data, {.batch_size = 2});
   std::int64_t count = 0;
   for (auto [i, batch] : enumerate(loader)) {

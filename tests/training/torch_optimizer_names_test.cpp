@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(captured_decay_reads_the_current_rate) {
 // Squares of these gradients are 0 in float16. The values are those of PyTorch's optimizers in float32.
 BOOST_AUTO_TEST_CASE(small_gradients_in_16_bits) {
   struct Half : nn::Link {
-    nn::Parameter w{autograd::zeros({3}, Dtype::float16)};
+    nn::Parameter w{autograd::arrays::zeros({3}, Dtype::float16)};
     NN_MEMBERS(w)
   };
   const auto check = [](auto optimizer, const std::vector<double>& expected) {

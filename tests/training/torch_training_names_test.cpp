@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(checkpoints_of_several_states) {
 }
 
 BOOST_AUTO_TEST_CASE(loaders_and_splits) {
-  const TupleDataset data(autograd::arange(5), autograd::arange(5));
+  const TupleDataset data(autograd::arrays::arange(5), autograd::arrays::arange(5));
   DataLoader loader(data, 2, true);
   BOOST_TEST(loader.size() == 3);
   std::vector<double> seen;

@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(blurs) {
   check_near(of(tf::gaussian_blur(x, 3, 0.7)), blurred(x, 5, 6, 3, 0.7), 1e-6);
   check_near(of(tf::functional::gaussian_blur(x, {5, 5})), blurred(x, 5, 6, 5, 0.3 * (2 - 1) + 0.8), 1e-6);
   check_near(of(tf::GaussianBlur(3, {.sigma = 0.7})(x)), blurred(x, 5, 6, 3, 0.7), 1e-6);
-  const Array white = autograd::full({1, 4, 4}, 255.0, Dtype::uint8);
+  const Array white = autograd::arrays::full({1, 4, 4}, 255.0, Dtype::uint8);
   BOOST_TEST(of(tf::GaussianBlur(3, {0.1, 2})(white)) == of(white), each);
   refused([&] { tf::gaussian_blur(x, 4); });
   refused([&] { tf::gaussian_blur(x, 3, 0.0); });
@@ -97,8 +97,8 @@ BOOST_AUTO_TEST_CASE(conversions) {
   BOOST_TEST(of(picture) == (Doubles{0, 255, 127, 63}), each);
   BOOST_TEST(of(tf::ToImage()(picture)) == (Doubles{0, 127, 255, 63}), each);
   BOOST_TEST(tf::PILToTensor()(picture).shape() == (Shape{2, 1, 2}));
-  refused([&] { tf::ToPILImage()(autograd::zeros({1, 1, 2, 2})); });
-  refused([&] { tf::ToImage()(autograd::zeros({2, 2})); });
+  refused([&] { tf::ToPILImage()(autograd::arrays::zeros({1, 1, 2, 2})); });
+  refused([&] { tf::ToImage()(autograd::arrays::zeros({2, 2})); });
 }
 
 BOOST_AUTO_TEST_CASE(choices_and_orders) {
@@ -148,8 +148,9 @@ BOOST_AUTO_TEST_CASE(options_by_their_names_there) {
   BOOST_TEST(tf::RandomErasing(1)(x).shape() == x.shape());
   BOOST_TEST(of(tf::RandomErasing(0)(x)) == of(x), each);
   BOOST_TEST(tf::v2::functional::to_grayscale(x, 3).shape() == (Shape{3, 4, 6}));
-  BOOST_TEST(tf::functional::to_tensor(autograd::full({2, 3, 1}, 255.0, Dtype::uint8)).shape() == (Shape{1, 2, 3}));
-  const Example batch({autograd::zeros({2, 1, 4, 4}), ints({0, 2})});
+  BOOST_TEST(tf::functional::to_tensor(autograd::arrays::full({2, 3, 1}, 255.0, Dtype::uint8)).shape() ==
+             (Shape{1, 2, 3}));
+  const Example batch({autograd::arrays::zeros({2, 1, 4, 4}), ints({0, 2})});
   BOOST_TEST(tf::MixUp({.num_classes = 3})(batch)[1].shape() == (Shape{2, 3}));
   autograd::seed(3);
   const auto [mixed, parts] = tf::MixUp({.num_classes = 3})(batch[0], batch[1]);
@@ -187,7 +188,7 @@ BOOST_AUTO_TEST_CASE(options_that_are_assigned) {
                 o.scale = {1, 1}, o.ratio = {1.5, 1.5};
                 return tf::RandomResizedCrop({2, 3}, o)(x);
               });
-  const Example batch({autograd::zeros({2, 1, 4, 4}), ints({0, 2})});
+  const Example batch({autograd::arrays::zeros({2, 1, 4, 4}), ints({0, 2})});
   tf::MixOptions by_old, by_new;
   by_old.classes = 3;
   by_new.num_classes = 4;
@@ -262,10 +263,10 @@ BOOST_AUTO_TEST_CASE(perspective_maps) {
   for (const Doubles& image : seen) BOOST_TEST(possible.count(image) == 1u);
   BOOST_TEST(seen.size() > 10u);
   // Corners that meet, or lie on one line, have no projection: the image stays.
-  const tf::RandomPerspective full({.distortion_scale = 1, .p = 1});
-  for (int k = 0; k < 200; ++k) BOOST_TEST(of(full(x)).size() == of(x).size());
+  const tf::RandomPerspective arrays::full({.distortion_scale = 1, .p = 1});
+  for (int k = 0; k < 200; ++k) BOOST_TEST(of(arrays::full(x)).size() == of(x).size());
   const Array row = floats({1, 2, 3}, {1, 1, 3});
-  BOOST_TEST(of(full(row)) == of(row), each);
+  BOOST_TEST(of(arrays::full(row)) == of(row), each);
   refused([&] { tf::perspective(x, corners, {{0, 0}, {1, 0}, {2, 0}, {0, 3}}); });
   refused([&] { tf::perspective(x, corners, {{0, 0}, {NAN, 0}, {5, 3}, {0, 3}}); });
   refused([&] { tf::perspective(x, corners, {{0, 0}, {5, 0}, {5, 3}}); });

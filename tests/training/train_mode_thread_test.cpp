@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_SUITE(train_modes_of_threads)
 
 BOOST_AUTO_TEST_CASE(a_scope_of_another_thread) {
   StatefulMLP model(4, 3, 0.5);
-  const Variable x(autograd::ones({2, 4}));
+  const Variable x(autograd::arrays::ones({2, 4}));
   model(x);
   const auto use = [&] { model(x); };
   BOOST_TEST(said_in_a_thread(use).empty());
@@ -67,8 +67,8 @@ BOOST_AUTO_TEST_CASE(threads_that_train) {
   const auto scope = autograd::train_mode(false);
   const TemporaryFolder folder("train_threads");
   const auto said = said_in_a_thread([&] {
-    Trainer trainer(FakeUpdater(5, [](std::int64_t) { nn::dropout(Variable(autograd::ones({2}))); }), {2, iteration},
-                    folder.path.string());
+    Trainer trainer(FakeUpdater(5, [](std::int64_t) { nn::dropout(Variable(autograd::arrays::ones({2}))); }),
+                    {2, iteration}, folder.path.string());
     trainer.run();
   });
   BOOST_TEST(said.empty());

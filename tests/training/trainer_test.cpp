@@ -166,7 +166,8 @@ BOOST_AUTO_TEST_CASE(keys_and_missing_extensions) {
 
 BOOST_AUTO_TEST_CASE(updater_errors_and_devices) {
   nn::Classifier<nn::Linear> model(nn::Linear(2, 2));
-  const auto data = std::make_shared<TupleDataset>(std::vector<Array>{autograd::ones({4, 2}), ints({0, 1, 0, 1})});
+  const auto data =
+      std::make_shared<TupleDataset>(std::vector<Array>{autograd::arrays::ones({4, 2}), ints({0, 1, 0, 1})});
   SerialIterator once(data, 4, {.repeat = false});
   SGD sgd;
   sgd.setup(model);

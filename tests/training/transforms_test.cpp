@@ -332,14 +332,14 @@ BOOST_AUTO_TEST_CASE(compositions_and_examples) {
 
 // (H, W, C) to (C, H, W), as torchvision's ToTensor.
 BOOST_AUTO_TEST_CASE(images_with_the_channels_last) {
-  Array bytes = autograd::astype(autograd::reshape(autograd::arange(12), {2, 3, 2}), Dtype::uint8);
+  Array bytes = autograd::astype(autograd::reshape(autograd::arrays::arange(12), {2, 3, 2}), Dtype::uint8);
   const Array y = tf::ToTensor()(bytes * 15);
   BOOST_TEST((y.shape() == Shape{2, 2, 3}));
   BOOST_TEST((y.dtype() == Dtype::float32));
   const std::vector<double> expected{0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11}, got = values(y);
   for (std::size_t i = 0; i < 12; ++i) BOOST_TEST(std::abs(got[i] - expected[i] * 15 / 255) < 1e-7);
   BOOST_TEST(has(refused([&] {
-                   tf::ToTensor()(autograd::zeros({2, 3}, Dtype::uint8));
+                   tf::ToTensor()(autograd::arrays::zeros({2, 3}, Dtype::uint8));
                  }),
                  "the shape of the image is (2, 3)"));
 }

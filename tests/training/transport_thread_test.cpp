@@ -81,7 +81,7 @@ void exchange_messages(Transport& t) {
   }
   Communicator comm("naive", t.split(0, -self), {.timeout = 60});
   catena::check<ValueError>(comm.rank() == n - 1 - self, "split", "wrong order");
-  const std::vector<double> sum = values(comm.allreduce(autograd::full({1000}, self + 1)));
+  const std::vector<double> sum = values(comm.allreduce(autograd::arrays::full({1000}, self + 1)));
   catena::check<ValueError>(sum == std::vector<double>(1000, n * (n + 1) / 2.), "allreduce", "wrong sum");
 }
 

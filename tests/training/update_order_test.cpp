@@ -28,7 +28,7 @@ struct Game {
 
 // The gradient of `gen` by hand: d loss / d y is -1 / 2, of y = (noise W_gen^T + b) W_dis^T + b.
 Array generator_gradient(const Game& game, const Array& dis_W) {
-  const Array gy = autograd::full({2, 1}, -0.5, Dtype::float32);
+  const Array gy = autograd::arrays::full({2, 1}, -0.5, Dtype::float32);
   return autograd::matmul(autograd::matmul(gy, dis_W), game.noise.data(), true, false);
 }
 

@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(own_hyperparameters) {
   BOOST_TEST(values(model.b.data())[0] == -1);
   BOOST_TEST(has(message_of<catena::KeyError>([&] { rule.set_hyper("momentum", 1); }), "there are: lr"));
   BOOST_CHECK_THROW(optimizer.update_rule("/c"), catena::KeyError);
-  BOOST_CHECK_THROW(optimizer.update_rule(Variable(autograd::ones({1}))), catena::KeyError);
+  BOOST_CHECK_THROW(optimizer.update_rule(Variable(autograd::arrays::ones({1}))), catena::KeyError);
   BOOST_CHECK_THROW(SGD().update_rule("/a"), catena::RuntimeError);
 
   const TemporaryFolder folder("rules");

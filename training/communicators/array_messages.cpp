@@ -19,7 +19,7 @@ ArrayHead::ArrayHead(const Array& a) : ndim(a.ndim()), dtype(a.dtype()) {
   std::copy(a.shape().begin(), a.shape().end(), lengths);
 }
 Array ArrayHead::empty() const {
-  return autograd::empty(Shape(std::span(lengths, static_cast<std::size_t>(ndim))), dtype, Device{});
+  return autograd::arrays::empty(Shape(std::span(lengths, static_cast<std::size_t>(ndim))), dtype, Device{});
 }
 
 namespace {
@@ -87,7 +87,9 @@ class Parts {
   std::span<std::byte> bytes(int part) const {
     return bytes_of(flat_).subspan(static_cast<std::size_t>(begin(part)) * width_, size(part) * width_);
   }
-  Array empty(int part) const { return autograd::empty({begin(part + 1) - begin(part)}, flat_.dtype(), Device{}); }
+  Array arrays::empty(int part) const {
+    return autograd::arrays::empty({begin(part + 1) - begin(part)}, flat_.dtype(), Device{});
+  }
 
  private:
   // The quotient and the remainder, because the product of size and number may overflow.

@@ -172,7 +172,7 @@ void Communicator::bcast_data(nn::Link& model) const {
     if (of_root[i].is_pending) continue;
     const Variable& param = params[i].param;
     const Array host = is_root ? communicators::internal::on_host(param.data())
-                               : autograd::empty(of_root[i].shape, of_root[i].dtype, Device{});
+                               : autograd::arrays::empty(of_root[i].shape, of_root[i].dtype, Device{});
     communicators::internal::broadcast(t, communicators::internal::bytes_of(host), 0);
     if (is_root) continue;
     if (param.data()) autograd::copy_across(param.data(), host);

@@ -77,8 +77,8 @@ Array image_grid(const Array& images, const GridOptions& options) {
                     " pixels make no grid");
   const std::int64_t columns = std::min(n, options.columns), rows = (n + columns - 1) / columns;
   const std::int64_t height = images.shape(2) + border, width = images.shape(3) + border;
-  const Array grid = autograd::full({images.shape(1), rows * height + border, columns * width + border}, options.fill,
-                                    images.dtype(), images.device());
+  const Array grid = autograd::arrays::full({images.shape(1), rows * height + border, columns * width + border},
+                                            options.fill, images.dtype(), images.device());
   for (std::int64_t i = 0; i < n; ++i) {
     const std::int64_t top = i / columns * height + border, left = i % columns * width + border;
     const Array part =

@@ -57,7 +57,7 @@ Example pack_sequences(const std::vector<Array>& sequences, std::int64_t length,
   Shape shape = sequences[0].shape();
   shape[0] = length;
   shape.insert(0, rows);
-  const Array values = autograd::full(shape, padding, sequences[0].dtype(), Device{});
+  const Array values = autograd::arrays::full(shape, padding, sequences[0].dtype(), Device{});
   std::vector<std::int32_t> segments(std::size_t(rows * length)), positions(segments.size()), count(used.size());
   shape.erase(0);
   for (std::size_t i = 0; i < sequences.size(); ++i) {

@@ -48,7 +48,7 @@ Array at_least(const Array& a, double low) { return autograd::apply(catena::kern
 // One all-reduce of the sums, the sums of squares and the number of elements. The sums of this rank are computed about
 // its own mean, and moved to 0 in float64, so that a mean that is large beside the deviation costs no digits.
 Statistics statistics_of(const Communicator& comm, const Array& x, const BatchLayout& l) {
-  Array sum = autograd::zeros(l.params, Dtype::float64, x.device()), squares = sum;
+  Array sum = autograd::arrays::zeros(l.params, Dtype::float64, x.device()), squares = sum;
   if (l.count > 0) {
     const auto param = [&](const Array& a) { return autograd::astype(autograd::reshape(a, l.params), Dtype::float64); };
     const Array near = autograd::mean(x, l.axes, true), centred = x - near;
@@ -57,7 +57,7 @@ Statistics statistics_of(const Communicator& comm, const Array& x, const BatchLa
     squares = param(autograd::sum(centred * centred, l.axes, true)) + about * (rest * 2.0 + about * l.count);
   }
   const Array all = comm.allreduce(autograd::concatenate(
-      std::vector<Array>{flat(sum), flat(squares), autograd::full({1}, l.count, Dtype::float64, x.device())}));
+      std::vector<Array>{flat(sum), flat(squares), autograd::arrays::full({1}, l.count, Dtype::float64, x.device())}));
   const auto [sums, sums_of_squares] = halves(all, l.params);
   const Array count = autograd::reshape(autograd::slice(all, 0, all.size() - 1, all.size()), {});
   const Array divisor = at_least(count, 1);

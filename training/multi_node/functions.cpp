@@ -31,7 +31,7 @@ using internal::MessageWriter;
 
 namespace {
 
-Array delegate_on(const Device& device) { return autograd::zeros({}, Dtype::float32, device); }
+Array delegate_on(const Device& device) { return autograd::arrays::zeros({}, Dtype::float32, device); }
 
 // The gradients of the targets: g for input 0, none for others.
 Variables of_input(const Targets& targets, const Variable& g) {
@@ -59,7 +59,7 @@ class Communication : public FunctionNode {
   Variables zeros_of(const Targets& targets, const Device& device) const {
     Variables gradients;
     for (const int target : targets)
-      gradients.push_back(constant_variable(autograd::zeros(input_shape(target), input_dtype(target), device)));
+      gradients.push_back(constant_variable(autograd::arrays::zeros(input_shape(target), input_dtype(target), device)));
     return gradients;
   }
   void check_first_derivative() const {
@@ -159,7 +159,7 @@ class PseudoConnect final : public FunctionNode {
     Variables gradients;
     for (const int target : targets) {
       if (target > 0) gradients.push_back(gy[std::size_t(target - 1)]);
-      else gradients.push_back(constant_variable(autograd::zeros(input_shape(0), input_dtype(0), device_)));
+      else gradients.push_back(constant_variable(autograd::arrays::zeros(input_shape(0), input_dtype(0), device_)));
     }
     return gradients;
   }

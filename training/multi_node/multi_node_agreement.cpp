@@ -188,7 +188,7 @@ void MultiNodeExchange::share_params() {
     for (const BucketPlan::Member& m : bucket.members) members[bucket.dtype].push_back(&m);
   for (const auto& [dtype, of_dtype] : members) {
     const Device device = of_dtype[0]->param.device();
-    std::vector<Array> pieces{autograd::empty({0}, dtype, device)};
+    std::vector<Array> pieces{autograd::arrays::empty({0}, dtype, device)};
     for (const BucketPlan::Member* m : of_dtype)
       if (m->owner == comm_->rank())
         pieces.push_back(autograd::to_device(autograd::reshape(m->param.data(), {m->param.size()}), device));

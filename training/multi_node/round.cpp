@@ -20,7 +20,7 @@ StreamExtension* streams_of(const Array& a) { return a.backend().extension<Strea
 
 Array gradient_of(const BucketPlan::Member& m, Dtype dtype, autograd::Device device, bool is_zero) {
   const Array g = is_zero ? Array() : m.param.grad();
-  if (!g) return autograd::zeros({m.size()}, dtype, device);
+  if (!g) return autograd::arrays::zeros({m.size()}, dtype, device);
   catena::check<catena::ValueError>(g.dtype() == dtype && g.shape() == m.shape, kMultiNode, "the gradient of ", m.path,
                                     " is ", g.dtype(), " ", g.shape(), ", the parameter is ", dtype, " ", m.shape);
   return autograd::to_device(autograd::reshape(g, {m.size()}), device);

@@ -81,7 +81,7 @@ Array pad(const Array& image, Border p, double fill, std::string_view mode) {
     Shape shape = image.shape();
     shape[shape.size() - 2] += p.top + p.bottom;
     shape[shape.size() - 1] += p.left + p.right;
-    const Array result = autograd::full(shape, fill, image.dtype(), image.device());
+    const Array result = autograd::arrays::full(shape, fill, image.dtype(), image.device());
     autograd::assign(rectangle(result, p.top, p.left, h, w), image);
     return result;
   }

@@ -51,9 +51,10 @@ class Access {
     for (int k = 0; k < loop_.size(); ++k) {
       Shape along = Shape::filled(loop_.size(), 1);
       along[k] = loop_[k];
-      all.indices_.push_back(k == positions_.axis
-                                 ? positions_.index
-                                 : broadcast_to(reshape(arange(loop_[k], Dtype::int64, part_.device()), along), loop_));
+      all.indices_.push_back(
+          k == positions_.axis
+              ? positions_.index
+              : broadcast_to(reshape(arrays::arange(loop_[k], Dtype::int64, part_.device()), along), loop_));
       all.axes_.push_back(k);
       all.base_axis_[k] = -1;
     }
@@ -255,7 +256,7 @@ Variable scatter(const Variable& x, int axis, const Variable& index, double src)
   const Positions p = positions_in(name, x, checked_axis("Scatter", name, x, axis), index);
   const Variable y = where(written_by(x, p), src, x);
   if (!internal::wants_elementary_nodes()) return y;
-  const Variable values = internal::constant_variable(full(p.index.shape(), src, x.dtype(), x.device()));
+  const Variable values = internal::constant_variable(arrays::full(p.index.shape(), src, x.dtype(), x.device()));
   return written(y, p, {x, index, values});
 }
 

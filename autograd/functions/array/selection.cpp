@@ -49,8 +49,8 @@ Variable triangle(const char* label, const Variable& x, const catena::KernelDef&
     expect(in_types[0].ndim >= 2);
   });
   const Device device = x.data().device();
-  const Array rows = arange(x.shape(x.ndim() - 2), Dtype::int64, device),
-              columns = arange(x.shape(x.ndim() - 1), Dtype::int64, device);
+  const Array rows = arrays::arange(x.shape(x.ndim() - 2), Dtype::int64, device),
+              columns = arrays::arange(x.shape(x.ndim() - 1), Dtype::int64, device);
   return masked(x, apply(kernel, {columns - expand_dims(rows, 1), k}));
 }
 
@@ -90,7 +90,7 @@ Variable one_hot(const Variable& indices, std::int64_t n, Dtype dtype) {
   rule.high = n < 0 ? 0 : n;
   if (i.size() > 0) i.backend().execute(catena::call::CheckIndices{i.get(), rule, name});
   const Array equal =
-      apply(catena::kernels::equal, {expand_dims(i, i.ndim()), arange(rule.high, Dtype::int64, i.device())});
+      apply(catena::kernels::equal, {expand_dims(i, i.ndim()), arrays::arange(rule.high, Dtype::int64, i.device())});
   const Variable y = internal::constant_variable(astype(equal, dtype));
   if (!internal::wants_elementary_nodes()) return y;
   internal::FunctionOptions options;

@@ -201,11 +201,11 @@ class AsStridedGrad final : public FunctionNode {
     const Array gx = zeros_beside(g[0], shape_, g[0].dtype());
     if (g[0].size() == 0) return {gx};
     const int rank = to_.shape.size();
-    Array place = full(Shape::filled(rank, 1), to_.offset, Dtype::int64, g[0].device());
+    Array place = arrays::full(Shape::filled(rank, 1), to_.offset, Dtype::int64, g[0].device());
     for (int k = 0; k < rank; ++k) {
       Shape along = Shape::filled(rank, 1);
       along[k] = to_.shape[k];
-      place = place + reshape(arange(to_.shape[k], Dtype::int64, g[0].device()), along) * to_.strides[k];
+      place = place + reshape(arrays::arange(to_.shape[k], Dtype::int64, g[0].device()), along) * to_.strides[k];
     }
     const Array flat = reshape(gx, {gx.size()}), index = reshape(place, {place.size()});
     const Shape loop = index.shape();

@@ -10,7 +10,7 @@ Variable symmetric(const Variable& a) { return (a + turned(a)) * 0.5; }
 Variable differences(const Variable& values) { return expand_dims(values, -2) - expand_dims(values, -1); }
 
 Variable identity_like(const Variable& a) {
-  return diag_embed(Variable(full({a.shape(-1)}, 1, a.dtype(), a.device())));
+  return diag_embed(Variable(arrays::full({a.shape(-1)}, 1, a.dtype(), a.device())));
 }
 
 void expect_matrices(std::string_view label, const Variable& a, bool square) {

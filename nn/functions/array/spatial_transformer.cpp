@@ -115,7 +115,7 @@ Variable internal::PointSampler::nearest(const Array& image, const Variable& v, 
 Array internal::numbers_of_images(const Variable& x, int ones) {
   autograd::Shape shape = autograd::Shape::filled(1 + ones, 1);
   shape[0] = x.shape(0);
-  return autograd::reshape(autograd::arange(x.shape(0), Dtype::int64, x.device()), shape);
+  return autograd::reshape(autograd::arrays::arange(x.shape(0), Dtype::int64, x.device()), shape);
 }
 
 namespace {

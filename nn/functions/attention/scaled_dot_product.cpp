@@ -45,7 +45,7 @@ struct Settings {
 
 // Returns true where the query sees the key, (Lq, Lk), by the positions alone.
 Array seen_keys(const AttentionLayout& l, const Settings& s, const Array& like) {
-  const auto positions = [&](std::int64_t n) { return autograd::arange(n, Dtype::int64, like.device()); };
+  const auto positions = [&](std::int64_t n) { return autograd::arrays::arange(n, Dtype::int64, like.device()); };
   const Array query = autograd::reshape(positions(l.queries), {l.queries, 1}) + s.offset;
   const Array key = autograd::reshape(positions(l.keys), {1, l.keys});
   Array seen;

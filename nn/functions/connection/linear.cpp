@@ -56,9 +56,9 @@ Array product_with_bias(const Array& x, const Array& W, const Array& b) {
 // product adds it in its wider accumulator. Rows remain multiples of 16 bytes.
 Array biased_product(const Array& x, const Array& W, const Array& b) {
   constexpr std::int64_t kPad = 8;
-  const Array bias = autograd::full({W.shape(0), kPad}, 0, b.dtype(), b.device());
+  const Array bias = autograd::arrays::full({W.shape(0), kPad}, 0, b.dtype(), b.device());
   autograd::assign(autograd::slice(bias, 1, 0, 1), autograd::expand_dims(b, 1));
-  const Array wide_x[] = {x, autograd::full({x.shape(0), kPad}, 1, x.dtype(), x.device())};
+  const Array wide_x[] = {x, autograd::arrays::full({x.shape(0), kPad}, 1, x.dtype(), x.device())};
   const Array wide_w[] = {W, bias};
   return autograd::matmul(autograd::concatenate(wide_x, 1), autograd::concatenate(wide_w, 1), false, true);
 }

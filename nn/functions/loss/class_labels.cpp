@@ -32,7 +32,7 @@ void expect_labelled(const TypeInfoTuple& in_types) {
 }
 
 Array class_weights(std::string_view op, const Array& w, const Array& x) {
-  if (!w) return autograd::broadcast_to(autograd::full({1}, 1.0, x.dtype(), x.device()), {x.shape(1)});
+  if (!w) return autograd::broadcast_to(autograd::arrays::full({1}, 1.0, x.dtype(), x.device()), {x.shape(1)});
   check<ValueError>(w.ndim() == 1 && w.shape(0) == x.shape(1), op, "class_weight has the shape ", w.shape(),
                     ", but there are ", x.shape(1), " classes");
   check<ValueError>(catena::is_floating(w.dtype()), op, "class_weight has the dtype ", w.dtype(),
@@ -100,7 +100,7 @@ class NegativeLogLikelihood final : public autograd::FunctionNode, public autogr
     const Shape flat = flat_shape(in[0].shape());
     scale_ = -weights_of_labels(op_, weight_, in[0], t_, ignored_);
     shape_ = in[0].shape();
-    const Array loss = autograd::empty({flat[0], flat[2]}, in[0].dtype(), in[0].device());
+    const Array loss = autograd::arrays::empty({flat[0], flat[2]}, in[0].dtype(), in[0].device());
     const Operand operands[] = {autograd::reshape(in[0], flat), class_weights(op_, weight_, in[0]),
                                 autograd::reshape(t_, loss.shape()), ignored_};
     autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
@@ -108,7 +108,7 @@ class NegativeLogLikelihood final : public autograd::FunctionNode, public autogr
   }
   autograd::Variables backward(const autograd::Targets&, const autograd::Variables& gy) override {
     const Shape flat = flat_shape(shape_), of_label{flat[0], 1, flat[2]};
-    const Array slope = autograd::empty(flat, scale_.dtype(), scale_.device());
+    const Array slope = autograd::arrays::empty(flat, scale_.dtype(), scale_.device());
     const Operand operands[] = {autograd::reshape(t_, of_label), 0.0, autograd::reshape(scale_, of_label)};
     autograd::apply_indexed(catena::kernels::one_hot, operands, {&slope, 1});
     return {reshape(reshape(gy[0], of_label) * autograd::internal::constant_variable(slope), shape_)};

@@ -74,7 +74,7 @@ class Carried {
 Variable picked(const Variable& x, const Array& y, const Array& rows) {
   return get_item(x, {IndexItem(autograd::slice(rows, 0, 0, y.size())), IndexItem(y)});
 }
-Array rows_of(const Variable& x) { return autograd::arange(x.shape(0), Dtype::int64, x.data().device()); }
+Array rows_of(const Variable& x) { return autograd::arrays::arange(x.shape(0), Dtype::int64, x.data().device()); }
 
 // y[b, to] = logsumexp over `from` of alpha[b, from] + cost[from, to]. The sums (B, K, K), which are K times larger
 // than alpha, are not kept from forward to backward.
@@ -160,7 +160,7 @@ Crf1dPath argmax_crf1d(const Variable& given_cost, const Variables& xs) {
     const std::int64_t going_on = k + 1 < times ? alphas[k + 1].shape(0) : 0;
     const Array ended = autograd::slice(alphas[k], 0, going_on, alphas[k].shape(0));
     if (ended.shape(0) > 0) scores.push_back(autograd::amax(ended, 1));
-    Array labels = ended.shape(0) > 0 ? best_label(ended) : autograd::empty({0}, Dtype::int32, cost.device());
+    Array labels = ended.shape(0) > 0 ? best_label(ended) : autograd::arrays::empty({0}, Dtype::int32, cost.device());
     if (going_on > 0) {
       const Array parts[] = {picked(Variable(origins[k + 1]), path[k + 1], rows).data(), labels};
       labels = autograd::concatenate(parts, 0);
@@ -168,7 +168,7 @@ Crf1dPath argmax_crf1d(const Variable& given_cost, const Variables& xs) {
     path[k] = labels;
   }
   const Array score =
-      scores.empty() ? autograd::empty({0}, cost.dtype(), cost.device()) : autograd::concatenate(scores, 0);
+      scores.empty() ? autograd::arrays::empty({0}, cost.dtype(), cost.device()) : autograd::concatenate(scores, 0);
   return {Variable(autograd::astype(score, xs[0].dtype())), path};
 }
 

@@ -46,7 +46,7 @@ constexpr const char* kOp = "connectionist_temporal_classification";
 constexpr double kNever = -1e10;
 
 Array positions(std::int64_t n, const Shape& shape, const Array& like) {
-  return autograd::reshape(autograd::arange(n, Dtype::int64, like.device()), shape);
+  return autograd::reshape(autograd::arrays::arange(n, Dtype::int64, like.device()), shape);
 }
 
 // Arrays of int64 derived from the labels and lengths.
@@ -72,13 +72,13 @@ Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int bl
   a.batch = t.shape(0);
   a.states = 2 * t.shape(1) + 1;
   const auto lengths = [&](const Array& given, std::int64_t full) {
-    if (!given) return autograd::full({1, a.batch}, full, Dtype::int64, t.device());
+    if (!given) return autograd::arrays::full({1, a.batch}, full, Dtype::int64, t.device());
     return autograd::expand_dims(autograd::astype(autograd::to_device(given, t.device()), Dtype::int64), 0);
   };
   a.length = lengths(o.input_length, times);
   const Array labels = lengths(o.label_length, t.shape(1));
   a.end = labels * 2 + 1;
-  a.labels = autograd::full({a.states, a.batch}, blank, Dtype::int64, t.device());
+  a.labels = autograd::arrays::full({a.states, a.batch}, blank, Dtype::int64, t.device());
   if (t.shape(1) > 0)
     autograd::assign(
         autograd::slice(a.labels, 0, 1, a.states, 2),
@@ -98,7 +98,7 @@ Alignment align(std::int64_t times, std::int64_t classes, const Array& t, int bl
 
 // Returns 0 where a state may be reached from two states before, kNever elsewhere.
 Array penalties(const Array& labels, int blank, Dtype dtype) {
-  const Array penalty = autograd::full(labels.shape(), kNever, dtype, labels.device());
+  const Array penalty = autograd::arrays::full(labels.shape(), kNever, dtype, labels.device());
   const std::int64_t states = labels.shape(0);
   if (states < 3) return penalty;
   const Array here = autograd::slice(labels, 0, 2, states), before = autograd::slice(labels, 0, 0, states - 2);
@@ -112,7 +112,7 @@ Array penalties(const Array& labels, int blank, Dtype dtype) {
 Array fused_alpha(const Array& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), states = emission.shape(1), batch = emission.shape(2);
   // Two unreachable states are added in front.
-  const Array alpha = autograd::full({times, states + 2, batch}, kNever, emission.dtype(), emission.device());
+  const Array alpha = autograd::arrays::full({times, states + 2, batch}, kNever, emission.dtype(), emission.device());
   const auto from = [&](std::int64_t k) { return autograd::slice(alpha, 1, k, k + states); };
   const auto before = [&](const Array& a) { return autograd::slice(a, 0, 0, times - 1); };
   const auto now = [&](const Array& a) { return autograd::slice(a, 0, 1, times); };
@@ -126,7 +126,7 @@ Array fused_alpha(const Array& emission, const Array& penalty) {
 Variable composed_alpha(const Variable& emission, const Array& penalty) {
   const std::int64_t times = emission.shape(0), states = emission.shape(1), batch = emission.shape(2);
   const auto never = [&](std::int64_t n) {
-    return constant_variable(autograd::full({n, batch}, kNever, emission.dtype(), emission.device()));
+    return constant_variable(autograd::arrays::full({n, batch}, kNever, emission.dtype(), emission.device()));
   };
   const auto at = [&](std::int64_t t) { return get_item(emission, {t}); };
   Variables alpha{autograd::concat({get_item(at(0), {Slice(0, 2)}), never(std::max<std::int64_t>(states - 2, 0))}, 0)};
@@ -168,7 +168,7 @@ class SumByLabel final : public FunctionNode {
   SumByLabel(const Alignment& a, std::int64_t classes) : a_(a), classes_(classes) {}
   std::string label() const override { return "SumByLabel"; }
   Arrays forward(const Arrays& p) override {
-    const Array y = autograd::full({a_.times, a_.batch, classes_}, 0, p[0].dtype(), p[0].device());
+    const Array y = autograd::arrays::full({a_.times, a_.batch, classes_}, 0, p[0].dtype(), p[0].device());
     const Array rows = autograd::reshape(y, {a_.times, a_.batch * classes_}), picks = a_.picks(classes_);
     autograd::internal::scatter_sums({rows, {&picks, 1}, {1}, p[0].shape(), {0, -1, -1}, kOp, nullptr, true}, p[0]);
     return {y};
@@ -289,7 +289,7 @@ Array one_per_row(const Array& t, const Array& label_length) {
   }
   check<catena::ValueError>(total == t.size(), kOp, "label_length adds up to ", total, ", but there are ", t.size(),
                             " labels");
-  if (total == 0) return autograd::empty({std::int64_t(lengths.size()), 0}, t.dtype(), t.device());
+  if (total == 0) return autograd::arrays::empty({std::int64_t(lengths.size()), 0}, t.dtype(), t.device());
   std::vector<std::int64_t> positions;
   std::int64_t begin = 0;
   for (const std::int64_t n : lengths) {

@@ -197,7 +197,7 @@ Variable decov(const Variable& h, const CovarianceOptions& o) {
   internal::check_reduce("decov", o.reduce, {"half_squared_sum", "no"});
   internal::check_inputs("DeCov", "h", {h}, expect_batches);
   const Variable deviation = centred(wide(h));
-  const Array columns = autograd::arange(h.shape(1), Dtype::int64, h.device());
+  const Array columns = autograd::arrays::arange(h.shape(1), Dtype::int64, h.device());
   const Array off_diagonal = internal::not_equal(columns, autograd::expand_dims(columns, 1));
   const Variable c = matmul(deviation, deviation, {.transa = true}) / double(h.shape(0));
   return half_squared_sum(autograd::masked(c, off_diagonal), o, h.dtype());

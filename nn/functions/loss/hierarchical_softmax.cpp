@@ -199,7 +199,7 @@ Variable binary_hierarchical_softmax(const Variable& x, const Variable& t, const
   const auto of_labels = [&](const Array& table) {
     return autograd::expand_dims(autograd::take(autograd::to_device(table, device), labels, 0), 1);
   };
-  const Array step = autograd::expand_dims(autograd::arange(longest, Dtype::int32, device), 0);
+  const Array step = autograd::expand_dims(autograd::arrays::arange(longest, Dtype::int32, device), 0);
   const Array there = internal::less(step, of_labels(paths.lengths()));
   const Array place = autograd::where(there, of_labels(paths.begins()) + step, 0);
   const Array nodes = autograd::take(autograd::to_device(paths.nodes(), device), place, 0);

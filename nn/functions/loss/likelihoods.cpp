@@ -80,7 +80,8 @@ Variable hinge(const Variable& x, const Variable& t, const HingeOptions& o) {
   });
   internal::check_labels("hinge", t.data(), x.shape(1), {});
   const Variable scores = wide(x);
-  const Array side = autograd::empty(x.shape(), scores.dtype(), x.device()), labels = internal::labels_of(t.data());
+  const Array side = autograd::arrays::empty(x.shape(), scores.dtype(), x.device()),
+              labels = internal::labels_of(t.data());
   const Operand operands[] = {autograd::expand_dims(labels, 1), -1.0, 1.0};
   autograd::apply_indexed(catena::kernels::one_hot, operands, {&side, 1});
   if (autograd::internal::wants_elementary_nodes()) {

@@ -88,7 +88,7 @@ NegativeSamplingResult negative_sampling(const Variable& x, const Variable& t, c
   const Array samples = autograd::concatenate(parts, 1), known = internal::not_equal(parts[0], -1);
   const Variable scores = internal::row_products(x, W, autograd::where(known, samples, 0));
   // The loss decreases if the product with the label is large and the products with the samples are small.
-  const Array first = internal::equal(autograd::arange(shape[1], autograd::Dtype::int64, x.device()), 0);
+  const Array first = internal::equal(autograd::arrays::arange(shape[1], autograd::Dtype::int64, x.device()), 0);
   const Variable parts_of_loss =
       autograd::masked(softplus(scores * autograd::where(first, -1, 1)), autograd::broadcast_to(known, shape));
   return {internal::reduced(sum(parts_of_loss, 1), o.reduce, double(x.shape(0)), x.dtype()), samples};

@@ -175,7 +175,7 @@ Variable info_nce(const Variable& q, const Variable& k, const InfoNCEOptions& o)
   });
   const auto rows = [&](const Variable& x) { return o.normalize ? x / norms(x, 1, 1e-12, true) : x; };
   const Variable scores = matmul(rows(wide(q)), rows(wide(k)), {.transb = true}) / o.temperature;
-  const Variable own(autograd::arange(q.shape(0), Dtype::int32, q.device()));
+  const Variable own(autograd::arrays::arange(q.shape(0), Dtype::int32, q.device()));
   return narrowed(softmax_cross_entropy(scores, own, {.reduce = o.reduce}), internal::loss_dtype(q.dtype()));
 }
 
@@ -205,7 +205,7 @@ Variable multi_margin_loss(const Variable& x, const Variable& t, const MultiMarg
   // No label is ignored, so the label to ignore is one that cannot occur.
   const Variable of_label = reshape(internal::picked(op, scores, labels, {}, -1), {n, 1});
   const Array others =
-      internal::not_equal(autograd::arange(classes, Dtype::int32, x.device()), internal::expanded(labels, 1));
+      internal::not_equal(autograd::arrays::arange(classes, Dtype::int32, x.device()), internal::expanded(labels, 1));
   const Variable margins = masked(relu(scores + of_label + o.margin), others);
   Variable losses = sum(o.p == 1 ? margins : square(margins), 1) / double(classes);
   if (o.class_weight) losses = losses * internal::weights_of_labels(op, o.class_weight, scores.data(), labels, -1);
@@ -225,7 +225,8 @@ Variable multilabel_margin_loss(const Variable& x, const Variable& t, const Aver
   internal::check_labels(op, t.data(), classes, -1);
   const Variable scores = wide(x);
   if (x.size() == 0) return reduced(sum(scores, 1), o.reduce, double(n), x.dtype());
-  const Array labels = internal::labels_of(t.data()), position = autograd::arange(classes, Dtype::int32, x.device());
+  const Array labels = internal::labels_of(t.data()),
+              position = autograd::arrays::arange(classes, Dtype::int32, x.device());
   // The labels before the first -1.
   const Array end = autograd::amin(autograd::where(internal::less(labels, 0), position, classes), 1, true);
   const Array valid = internal::less(position, end), label = autograd::where(valid, labels, 0);

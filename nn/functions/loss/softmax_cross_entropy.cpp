@@ -41,7 +41,7 @@ Array weights_of(const SoftmaxCrossEntropyOptions& o, const Array& x) {
 Array normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Array& t) {
   const Dtype dtype = catena::compute_dtype(x.dtype());
   const auto constant = [&](std::int64_t n) {
-    return autograd::full({}, double(std::max<std::int64_t>(n, 1)), dtype, x.device());
+    return autograd::arrays::full({}, double(std::max<std::int64_t>(n, 1)), dtype, x.device());
   };
   if (o.reduce != "mean") return constant(1);
   if (!o.normalize) return constant(x.shape(0));
@@ -80,7 +80,7 @@ Variable of_weighted_smoothed_labels(const Variable& x, const Variable& t, const
   internal::check_labels(kOp, t.data(), x.shape(1), o.ignore_label);
   const Array labels = internal::labels_of(t.data());
   const Shape shape = internal::flat_shape(x.shape());
-  const Array q = autograd::empty(shape, catena::compute_dtype(x.dtype()), x.device());
+  const Array q = autograd::arrays::empty(shape, catena::compute_dtype(x.dtype()), x.device());
   const double rest = o.label_smoothing / double(shape[1]);
   const Operand operands[] = {autograd::reshape(labels, {shape[0], 1, shape[2]}), rest, 1 - o.label_smoothing + rest};
   autograd::apply_indexed(catena::kernels::one_hot, operands, {&q, 1});
@@ -118,7 +118,7 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
     internal::check_labels(kOp, in[1], shape[1], options_.ignore_label);
     const Array log_y = log_probabilities(x);
     if (options_.cache_score) log_y_ = log_y;
-    const Array loss = autograd::empty({shape[0], shape[2]}, x.dtype(), x.device());
+    const Array loss = autograd::arrays::empty({shape[0], shape[2]}, x.dtype(), x.device());
     const Operand operands[] = {log_y, weights_of(options_, x), autograd::reshape(t, {shape[0], shape[2]}),
                                 options_.ignore_label};
     autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
@@ -165,7 +165,7 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
     // Every axis costs a GPU a division per element.
     const Shape shape = flat[2] == 1 ? Shape{flat[0], flat[1]} : flat;
     const Shape of_label = flat[2] == 1 ? Shape{flat[0], 1} : Shape{flat[0], 1, flat[2]};
-    const Array gx = autograd::empty(shape, x.dtype(), x.device());
+    const Array gx = autograd::arrays::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {weights_of(options_, x),
                                 autograd::reshape(log_y_ ? log_y_ : log_probabilities(x), shape),
                                 autograd::reshape(t, of_label),
@@ -183,7 +183,7 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
   Variable rule(const Variable& x, const Array& t, const Variable& gy) const {
     const Shape shape = internal::flat_shape(x.shape());
     const Array labels = autograd::reshape(t, {shape[0], 1, shape[2]});
-    const Array onehot = autograd::empty(shape, x.dtype(), x.device());
+    const Array onehot = autograd::arrays::empty(shape, x.dtype(), x.device());
     const Operand operands[] = {labels, 0.0, 1.0};
     autograd::apply_indexed(catena::kernels::one_hot, operands, {&onehot, 1});
     // scale is weight[t] / normaliser for valid labels, else 0; weight[t] is computed as a sum over the one-hot axis.

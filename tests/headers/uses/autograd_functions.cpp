@@ -4,7 +4,7 @@
 void use_autograd_functions() {
   const autograd::Variable x(autograd::array<float>({0, 0}, {2}));
   autograd::Variable y = autograd::exp(x) * 3 + x;
-  y.set_grad(autograd::ones({2}));
+  y.set_grad(autograd::arrays::ones({2}));
   y.backward();
   REQUIRE(autograd::to_vector<float>(x.grad()) == std::vector<float>{4, 4});
 }

@@ -4,7 +4,7 @@
 void use_classifier() {
   nn::Sequential body(nn::Linear(3, 2), [](const nn::Variable& x) { return x; });
   nn::Classifier<nn::Sequential> model(std::move(body));
-  const nn::Variable x(autograd::ones({4, 3})), t(autograd::zeros({4}, autograd::Dtype::int32));
+  const nn::Variable x(autograd::arrays::ones({4, 3})), t(autograd::arrays::zeros({4}, autograd::Dtype::int32));
   nn::Reporter reporter;
   nn::Observation seen;
   reporter.add_observer("main", &model);

@@ -12,7 +12,7 @@ struct Model : nn::Chain {
 
 void use_linear() {
   Model model;
-  const nn::Variable y = model(nn::Variable(autograd::ones({5, 3})));
+  const nn::Variable y = model(nn::Variable(autograd::arrays::ones({5, 3})));
   REQUIRE(y.shape() == nn::Shape{5, 2});
   REQUIRE(model.count_params() == 3 * 4 + 4 + 4 * 2 + 2);
   REQUIRE(nn::copy(model).namedparams()[0].path == "/l1/W");

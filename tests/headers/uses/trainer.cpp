@@ -14,7 +14,7 @@ void use_trainer() {
   training::SGD optimizer;
   optimizer.setup(model);
   const training::DatasetPtr data = training::DatasetPtr(
-      catena::Shared<training::TupleDataset>::make(std::vector<training::Array>{autograd::ones({6, 1})}));
+      catena::Shared<training::TupleDataset>::make(std::vector<training::Array>{autograd::arrays::ones({6, 1})}));
   training::SerialIterator iterator(data, 2);
   training::Trainer trainer(training::StandardUpdater(iterator, optimizer), {3, training::iteration}, "header_uses");
   int calls = 0;

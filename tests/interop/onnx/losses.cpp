@@ -39,7 +39,7 @@ Variables of_known_classes(const Variable& x, const Variable& t) {
           hinge(x, t, {.norm = "L2", .reduce = "no"}),
           multi_margin_loss(x, t),
           multi_margin_loss(x, t, {.class_weight = class_weight()}),
-          linear_cross_entropy(x, Variable(autograd::full({5, 5}, 0.1, Dtype::float32)), Variable(), t)};
+          linear_cross_entropy(x, Variable(autograd::arrays::full({5, 5}, 0.1, Dtype::float32)), Variable(), t)};
 }
 
 Variables of_probabilities(const Variable& x, const Variable& y) {

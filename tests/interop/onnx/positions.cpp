@@ -16,7 +16,7 @@ Variables writes(const Variable& x, const Variable& index, const Variable& src, 
           index_add(x, 0, rows, src(_, Slice(0, 1)) * 2),
           scatter_add(x, {rows.data()}, src(_, Slice(0, 1))),
           scatter_add(transpose(x), {Slice(), rows.data()}, transpose(src(_, Slice(0, 1)))),
-          scatter_add(x, {rows.data(), rows.data()}, Variable(autograd::ones({2})))};
+          scatter_add(x, {rows.data(), rows.data()}, Variable(autograd::arrays::ones({2})))};
 }
 
 Variables reads(const Variable& x, const Variable& a, const Variable& b) {
