@@ -117,6 +117,8 @@ BOOST_AUTO_TEST_CASE(sequences) {
   const Array two = array<std::int32_t>({2}, {1}), one = array<std::int32_t>({1}, {1});
   check(nn::CTCLoss()(log_probs, label, two, one), {-std::log(0.75)});
   check(nn::CTCLoss({.reduction = "none"})(log_probs, label, two, one), {-std::log(0.75)});
+  check(nn::CTCLoss()(log_probs, label, Variable(two), Variable(one)), {-std::log(0.75)});
+  check(nn::ctc_loss(log_probs, label, Variable(two), Variable(one)), {-std::log(0.75)});
   const Variable zero_label(array<std::int32_t>({0}, {1, 1}));
   check(nn::CTCLoss({.blank = 1})(log_probs, zero_label, two, one), {-std::log(0.75)});
 }
