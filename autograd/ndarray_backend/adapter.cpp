@@ -54,7 +54,7 @@ Array NdarrayBackend::empty(const Shape& shape, Dtype dtype, Device device) {
 }
 
 Array NdarrayBackend::from_host(const void* data, const Shape& shape, Dtype dtype, Device device) {
-  Array a = arrays::empty(shape, dtype, device);
+  Array a = empty(shape, dtype, device);
   nd::internal::copy_from_host(*a.get(), data);
   return a;
 }
@@ -65,7 +65,7 @@ void NdarrayBackend::to_host(const Array& a, void* data) {
 
 Array NdarrayBackend::to_device(const Array& a, Device device) {
   if (a.device() == device) return a;
-  Array out = arrays::empty(a.shape(), a.dtype(), device);
+  Array out = empty(a.shape(), a.dtype(), device);
   nd::internal::copy_bytes(*out.get(), *packed_if_needed(a).get());
   return out;
 }

@@ -210,7 +210,7 @@ Variable internal::gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOpt
   const Array best = autograd::reduce(catena::kernels::argmax, y.data(), axis, true);
   autograd::Shape along = autograd::Shape::filled(x.ndim(), 1);
   along[axis] = x.shape(axis);
-  const Array position = autograd::reshape(autograd::arange(x.shape(axis), best.dtype(), x.device()), along);
+  const Array position = autograd::reshape(autograd::arrays::arange(x.shape(axis), best.dtype(), x.device()), along);
   const Array sample = autograd::astype(internal::equal(best, position), y.dtype());
   // The numbers are those of the sample exactly; the difference has the gradient of y and is 0.
   const Variable difference = y - y.data();

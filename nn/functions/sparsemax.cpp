@@ -26,7 +26,7 @@ Variable sparsemax(const Variable& x, int axis) {
     const Array sums = autograd::cumsum(Variable(sorted), along).data();
     autograd::Shape line(autograd::Dims::filled(x.ndim(), 1));
     line[along] = n;
-    const Array count = autograd::reshape(autograd::arange(n, x.dtype(), x.device()), line) + 1;
+    const Array count = autograd::reshape(autograd::arrays::arange(n, x.dtype(), x.device()), line) + 1;
     const Array used = autograd::apply(catena::kernels::greater, {count * sorted + 1, sums});
     const Array k = autograd::sum(autograd::astype(used, x.dtype()), {along}, true);
     const Array total = autograd::sum(autograd::where(used, sorted, 0), {along}, true);
