@@ -18,9 +18,7 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <iosfwd>
-#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>
@@ -30,7 +28,9 @@
 #include <catena/autograd/flag.h>
 #include <catena/autograd/grad_hook.h>
 #include <catena/autograd/index_item.h>
+#include <catena/autograd/torch_member_lists.h>
 #include <catena/kernels/base/arguments.h>
+#include <catena/kernels/base/function.h>
 #include <catena/kernels/base/in_place_members.h>
 
 namespace autograd {
@@ -46,6 +46,7 @@ struct call_requires_grad_ {
 };
 // The functions of torch_functions.h that are members, for calls with arguments of these types.
 template <class... A> struct TensorFunctions;
+template <class V> struct SparseFunctions;  // of ndarray_backend/sparse.h
 // The quotient as it is, or rounded: "trunc" or "floor".
 CATENA_EXPORT Variable rounded_quotient(const Variable& quotient, std::string_view mode);
 // The rate of the exponential numbers of geometric_, which are rounded up. ValueError for a p outside of (0, 1).

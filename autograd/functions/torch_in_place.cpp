@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include <catena/autograd/array.h>
-#include <catena/autograd/variable.h>
+#include <catena/autograd/variable_node.h>
 #include <catena/autograd/view.h>
 #include <catena/kernels/registry/bind.h>
 
@@ -26,16 +26,16 @@ const Variable& Variable::replace_array(const Array& array, std::string_view op)
   return *this;
 }
 
-const Variable& Variable::apply_(const std::function<double(double)>& f) const {
+const Variable& Variable::apply_(const catena::Function<double(double)>& f) const {
   return map_(*this, [&f](double x, double) { return f(x); });
 }
-const Variable& Variable::map_(const Variable& other, const std::function<double(double, double)>& f) const {
+const Variable& Variable::map_(const Variable& other, const catena::Function<double(double, double)>& f) const {
   const Array& to = writable("map_");
   const Array& from = other.read_by("map_");
   std::vector<double> values = to_vector<double>(to);
-  const std::vector<double> others = to_vector<double>(broadcast_to(from, to.shape()));
+  const std::vector<double> others = to_vector<double>(autograd::broadcast_to(from, to.shape()));
   for (std::size_t k = 0; k < values.size(); ++k) values[k] = f(values[k], others[k]);
-  assign(to, array(values, to.shape(), to.device()));
+  assign(to, autograd::array(values, to.shape(), to.device()));
   return *this;
 }
 double internal::geometric_rate(double p) {

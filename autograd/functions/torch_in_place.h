@@ -18,19 +18,23 @@ namespace autograd {
     x.name##_(arguments...);                                                                             \
     return x;                                                                                            \
   }
+// Of the elements alone.
 CATENA_IN_PLACE_FUNCTIONS(CATENA_IN_PLACE)
+// Of the elements and of an array or a number.
 CATENA_IN_PLACE_OPERATIONS(CATENA_IN_PLACE)
-CATENA_IN_PLACE(negative)
-CATENA_IN_PLACE(absolute)
-CATENA_IN_PLACE(clamp)
-CATENA_IN_PLACE(clip)
-CATENA_IN_PLACE(detach)
-CATENA_IN_PLACE(as_strided)
-CATENA_IN_PLACE(resize_as)
-#include <catena/autograd/in_place_relatives.inc>
+// Of the members of torch_members.inc.
+CATENA_IN_PLACE_RELATIVES(CATENA_IN_PLACE)
+// Other members, and two names of members above.
+// clang-format off
+CATENA_IN_PLACE(clamp) CATENA_IN_PLACE(clip) CATENA_IN_PLACE(detach) CATENA_IN_PLACE(as_strided)
+CATENA_IN_PLACE(resize_as) CATENA_IN_PLACE(negative) CATENA_IN_PLACE(absolute)
+// clang-format on
 #undef CATENA_IN_PLACE
-// With options in braces: clamp_(x, {.min = 0}).
-template <class T> const T& clamp_(const T& x, const catena::ClampRange& range) requires requires { x.clamp_(range); }
+    // With options in braces: clamp_(x, {.min = 0}).
+    template <class T>
+    const T& clamp_(const T& x, const catena::ClampRange& range) requires requires {
+  x.clamp_(range);
+}
 { return clamp_<T, catena::ClampRange>(x, range); }
 template <class T> const T& clip_(const T& x, const catena::ClampRange& range) requires requires { x.clip_(range); }
 { return clip_<T, catena::ClampRange>(x, range); }

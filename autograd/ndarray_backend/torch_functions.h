@@ -275,7 +275,7 @@ template <class... A> struct TensorFunctions {
   template <class... B> static auto name(const Variable& x, const B&... arguments) { \
     return autograd::name(x, arguments...);                                          \
   }
-#include <catena/autograd/tensor_functions.inc>
+  CATENA_TENSOR_FUNCTIONS(CATENA_MEMBER)
 #undef CATENA_MEMBER
   static Variable mH(const Variable& x) { return autograd::adjoint(x); }
   static Variable H(const Variable& x) { return matrix_adjoint(x); }
