@@ -28,6 +28,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
 #include <catena/autograd/functions/torch_arithmetic.h>
+#include <catena/autograd/functions/torch_in_place.h>
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/functions/torch_products.h>

@@ -28,7 +28,9 @@
 #include <catena/autograd/flag.h>
 #include <catena/autograd/grad_hook.h>
 #include <catena/autograd/index_item.h>
+#include <catena/autograd/torch_member_lists.h>
 #include <catena/kernels/base/arguments.h>
+#include <catena/kernels/base/function.h>
 #include <catena/kernels/base/in_place_members.h>
 
 namespace autograd {
@@ -44,8 +46,11 @@ struct call_requires_grad_ {
 };
 // The functions of torch_functions.h that are members, for calls with arguments of these types.
 template <class... A> struct TensorFunctions;
+template <class V> struct SparseFunctions;  // of ndarray_backend/sparse.h
 // The quotient as it is, or rounded: "trunc" or "floor".
 CATENA_EXPORT Variable rounded_quotient(const Variable& quotient, std::string_view mode);
+// The rate of the exponential numbers of geometric_, which are rounded up. ValueError for a p outside of (0, 1).
+CATENA_EXPORT double geometric_rate(double p);
 }  // namespace internal
 
 // An array of the framework or of an array library that is linked.
@@ -73,6 +78,12 @@ struct BackwardOptions {
 // A list of variables, as functions with several inputs or outputs take and return it.
 using Variables = catena::SmallVector<Variable, 4>;
 struct Sorted;
+struct MinMax;
+struct QRResult;
+struct SlogdetResult;
+struct SVDFactors;
+struct TriangularSolution;
+struct TriangularSolveOptions;
 class Extremes;
 class Mask;
 
@@ -396,6 +407,11 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   // would have to know of the change.
   const Array& writable(std::string_view op) const;
   const Array& read_by(std::string_view op) const;
+  template <class T> static void check_operand(const T& x, std::string_view op) {
+    if constexpr (std::derived_from<T, Variable>) static_cast<const Variable&>(x).read_by(op);
+  }
+  const Variable& replace_elements(const Variable& result, std::string_view op) const;
+  const Variable& replace_array(const Array& array, std::string_view op) const;
   explicit Variable(internal::VariableNode* adopt) noexcept : node_(adopt) {}
   static Variable wrap(const Array& data);
   void set_options(const VariableOptions& options);  // to be called for a new variable only

@@ -76,6 +76,10 @@ Variable floor_divide(const Variable& x, const Variable& y) { return elementwise
 Variable fmax(const Variable& x, const Variable& y) { return elementwise(kFmax, x, y); }
 Variable fmin(const Variable& x, const Variable& y) { return elementwise(kFmin, x, y); }
 Variable copysign(const Variable& x, const Variable& y) { return elementwise(kCopysign, x, y); }
+Variable ldexp(const Variable& given, const Variable& exponent) {
+  const Variable x = catena::is_floating(given.dtype()) ? given : cast(given, Dtype::float32);
+  return x * exp2(cast(exponent, x.dtype()));
+}
 
 Variable lerp(const Variable& start, const Variable& end, const Variable& weight) {
   return start + weight * (end - start);

@@ -74,6 +74,8 @@ CATENA_TENSOR_BINARY(fmax)
 CATENA_TENSOR_BINARY(fmin)
 // The magnitude of x with the sign of y.
 CATENA_TENSOR_BINARY(copysign)
+// x times 2 to the power of y. Integers count as float32, and exponents that are integers get no gradient.
+CATENA_TENSOR_BINARY(ldexp)
 #undef CATENA_TENSOR_BINARY
 template <class E>
 requires(std::is_arithmetic_v<E>) Variable fmod(const Variable& x, E y) {

@@ -57,6 +57,10 @@ Variable slice(const Variable& x, int dim, std::optional<std::int64_t> start, st
                std::int64_t step) {
   return get_item(x, at_axis(normalize_axis("slice", dim, x.ndim()), Slice(start, end, step)));
 }
+Variable narrow_copy(const Variable& x, int dim, std::int64_t start, std::int64_t length) {
+  return narrow(x, dim, start, length).clone();
+}
+Variable msort(const Variable& x) { return sort(x, 0).values; }
 Variable take(const Variable& x, const Variable& index) {
   catena::check_index_dtype("take", index.dtype());
   return get_item(flatten(x), {IndexItem(index)});
@@ -168,6 +172,28 @@ Variable slice_scatter(const Variable& x, const Variable& src, int dim, std::opt
 }
 Variable diagonal_scatter(const Variable& x, const Variable& src, std::int64_t offset, int dim1, int dim2) {
   return replaced_at(x, diagonal(places_of(x), offset, dim1, dim2), src);
+}
+Variable as_strided_scatter(const Variable& x, const Variable& src, const Shape& shape, const Dims& strides,
+                            std::int64_t offset) {
+  return replaced_at(x, as_strided(places_of(x), shape, strides, offset), src);
+}
+Variable index_reduce(const Variable& x, int dim, const Variable& index, const Variable& source,
+                      std::string_view reduce, const ScatterReduceOptions& o) {
+  constexpr const char* name = "index_reduce";
+  check<ValueError>(reduce == "prod" || reduce == "mean" || reduce == "amax" || reduce == "amin", name, "reduce is \"",
+                    reduce, "\"; it must be \"prod\", \"mean\", \"amax\" or \"amin\"");
+  const int axis = normalize_axis(name, dim, x.ndim());
+  Shape along = Shape::filled(x.ndim(), 1), full_shape = x.shape();
+  check<ValueError>(index.ndim() == 1, name, "the index has the shape ", index.shape(), ", its rank must be 1");
+  along[axis] = full_shape[axis] = index.size();
+  check<ValueError>(source.shape() == full_shape, name, "the source has the shape ", source.shape(), ", it must be ",
+                    full_shape);
+  return scatter_reduce(x, axis, broadcast_to(reshape(index, along), full_shape), source, reduce, o);
+}
+Variable put(const Variable& x, const Variable& index, const Variable& source, bool accumulate) {
+  check<ValueError>(index.size() == source.size(), "put", "the index has ", index.size(), " elements, the source ",
+                    source.size());
+  return reshape(index_put(flatten(x), {IndexItem(flatten(index))}, flatten(source), accumulate), x.shape());
 }
 
 Variable unflatten(const Variable& x, int dim, const Shape& sizes) {

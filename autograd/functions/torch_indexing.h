@@ -26,6 +26,10 @@ CATENA_EXPORT Variable slice(const Variable& x, int dim, std::optional<std::int6
                              std::optional<std::int64_t> end = {}, std::int64_t step = 1);
 // The elements of the flattened x at `index`, in its shape.
 CATENA_EXPORT Variable take(const Variable& x, const Variable& index);
+// narrow in memory of its own.
+CATENA_EXPORT Variable narrow_copy(const Variable& x, int dim, std::int64_t start, std::int64_t length);
+// Sorted along the first axis.
+CATENA_EXPORT Variable msort(const Variable& x);
 // take_along_axis; without an axis, of the flattened x.
 CATENA_EXPORT Variable take_along_dim(const Variable& x, const Variable& indices, std::optional<int> dim = {});
 // gather(x, {.dim = 1}, index), gather(x, index, {.dim = 1})
@@ -65,6 +69,15 @@ CATENA_EXPORT Variable slice_scatter(const Variable& x, const Variable& src, int
                                      std::int64_t step = 1);
 CATENA_EXPORT Variable diagonal_scatter(const Variable& x, const Variable& src, std::int64_t offset = 0, int dim1 = 0,
                                         int dim2 = 1);
+// The positions of as_strided become src.
+CATENA_EXPORT Variable as_strided_scatter(const Variable& x, const Variable& src, const Shape& shape,
+                                          const Dims& strides, std::int64_t offset = 0);
+// scatter_reduce with an index of rank 1 along the axis: source has the shape of x but for the length of the index.
+// "prod", "mean", "amax" or "amin" (ValueError for others).
+CATENA_EXPORT Variable index_reduce(const Variable& x, int dim, const Variable& index, const Variable& source,
+                                    std::string_view reduce, const ScatterReduceOptions& o = {});
+// The elements of the flattened x at `index` become those of source, or these are added.
+CATENA_EXPORT Variable put(const Variable& x, const Variable& index, const Variable& source, bool accumulate = false);
 
 // ---- axes: other names of functions of array.h and of members of Variable ----
 inline Variable unsqueeze(const Variable& x, int dim) { return expand_dims(x, dim); }
@@ -74,7 +87,6 @@ inline Variable movedim(const Variable& x, const Dims& source, const Dims& desti
   return moveaxis(x, source, destination);
 }
 inline Variable swapdims(const Variable& x, int dim0, int dim1) { return swapaxes(x, dim0, dim1); }
-inline Variable adjoint(const Variable& x) { return swapaxes(x, -2, -1); }
 inline Variable t(const Variable& x) { return x.t(); }
 inline Variable clone(const Variable& x) { return x.clone(); }
 inline Variable detach(const Variable& x) { return x.detach(); }
@@ -117,6 +129,12 @@ CATENA_EXPORT Variables tensor_split(const Variable& x, const Sections& indices_
 CATENA_EXPORT Variables hsplit(const Variable& x, const Sections& indices_or_sections);
 CATENA_EXPORT Variables vsplit(const Variable& x, const Sections& indices_or_sections);
 CATENA_EXPORT Variables dsplit(const Variable& x, const Sections& indices_or_sections);
+// chunk and split of the members; PyTorch's variants without checks.
+inline Variables unsafe_chunk(const Variable& x, std::int64_t chunks, int dim = 0) { return x.chunk(chunks, dim); }
+inline Variables unsafe_split(const Variable& x, std::int64_t length, int dim = 0) { return x.split(length, dim); }
+inline Variables unsafe_split_with_sizes(const Variable& x, const std::vector<std::int64_t>& lengths, int dim = 0) {
+  return x.split(lengths, dim);
+}
 
 // ---- diagonals and grids ----
 CATENA_EXPORT Variable diagflat(const Variable& x, std::int64_t offset = 0);  // diag of the flattened x

@@ -26,39 +26,7 @@ const Variable& Variable::detach_() const {
 
 #define CATENA_MEMBER(name) \
   Variable Variable::name() const { return autograd::name(*this); }
-CATENA_MEMBER(neg)
-CATENA_MEMBER(negative)
-CATENA_MEMBER(absolute)
-CATENA_MEMBER(reciprocal)
-CATENA_MEMBER(exp2)
-CATENA_MEMBER(acos)
-CATENA_MEMBER(asin)
-CATENA_MEMBER(atan)
-CATENA_MEMBER(acosh)
-CATENA_MEMBER(asinh)
-CATENA_MEMBER(atanh)
-CATENA_MEMBER(erf)
-CATENA_MEMBER(erfc)
-CATENA_MEMBER(erfinv)
-CATENA_MEMBER(lgamma)
-CATENA_MEMBER(digamma)
-CATENA_MEMBER(sinc)
-CATENA_MEMBER(sgn)
-CATENA_MEMBER(trunc)
-CATENA_MEMBER(frac)
-CATENA_MEMBER(deg2rad)
-CATENA_MEMBER(rad2deg)
-CATENA_MEMBER(nan_to_num)
-CATENA_MEMBER(det)
-CATENA_MEMBER(logdet)
-CATENA_MEMBER(inverse)
-CATENA_MEMBER(diff)
-CATENA_MEMBER(median)
-CATENA_MEMBER(nansum)
-CATENA_MEMBER(nanmean)
-CATENA_MEMBER(cov)
-CATENA_MEMBER(corrcoef)
-CATENA_MEMBER(trace)
+CATENA_TORCH_UNARY(CATENA_MEMBER)
 #undef CATENA_MEMBER
 Variable Variable::mT() const { return swapaxes(-2, -1); }
 #define CATENA_MEMBER(name)                                                                     \
@@ -66,6 +34,10 @@ Variable Variable::mT() const { return swapaxes(-2, -1); }
   Variable Variable::name(double other) const { return name(internal::number_like(other, *this)); }
 CATENA_MEMBER(remainder)
 CATENA_MEMBER(floor_divide)
+CATENA_MEMBER(copysign)
+CATENA_MEMBER(xlogy)
+CATENA_MEMBER(ldexp)
+CATENA_MEMBER(float_power)
 CATENA_MEMBER(fmax)
 CATENA_MEMBER(fmin)
 #undef CATENA_MEMBER
@@ -83,7 +55,19 @@ Variable Variable::clamp_min(const Variable& min) const { return autograd::clamp
 Variable Variable::clamp_min(double min) const { return autograd::clamp_min(*this, min); }
 Variable Variable::clamp_max(const Variable& max) const { return autograd::clamp_max(*this, max); }
 Variable Variable::clamp_max(double max) const { return autograd::clamp_max(*this, max); }
-Variable Variable::atan2(const Variable& other) const { return arctan2(*this, other); }
+#define CATENA_MEMBER(name) \
+  Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); }
+CATENA_MEMBER(atan2)
+CATENA_MEMBER(arctan2)
+CATENA_MEMBER(hypot)
+CATENA_MEMBER(logaddexp)
+CATENA_MEMBER(logaddexp2)
+CATENA_MEMBER(kron)
+CATENA_MEMBER(vdot)
+CATENA_MEMBER(ger)
+#undef CATENA_MEMBER
+Variable Variable::logit(double eps) const { return autograd::logit(*this, eps); }
+Variable Variable::polygamma(std::int64_t n) const { return autograd::polygamma(n, *this); }
 Variable Variable::lerp(const Variable& end, const Variable& weight) const {
   return autograd::lerp(*this, end, weight);
 }
@@ -99,23 +83,51 @@ Variable Variable::bmm(const Variable& other) const { return autograd::bmm(*this
 Variable Variable::mv(const Variable& vector) const { return autograd::mv(*this, vector); }
 Variable Variable::outer(const Variable& other) const { return autograd::outer(*this, other); }
 Variable Variable::inner(const Variable& other) const { return autograd::inner(*this, other); }
-Variable Variable::addmm(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {
-  return autograd::addmm(*this, a, b, o);
-}
-Variable Variable::addmv(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {
-  return autograd::addmv(*this, a, b, o);
-}
-Variable Variable::baddbmm(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {
-  return autograd::baddbmm(*this, a, b, o);
-}
+#define CATENA_MEMBER(name)                                                                                  \
+  Variable Variable::name(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const {           \
+    return autograd::name(*this, a, b, o);                                                                   \
+  }                                                                                                          \
+  const Variable& Variable::name##_(const Variable& a, const Variable& b, const BetaAlphaOptions& o) const { \
+    a.read_by(#name "_"), b.read_by(#name "_");                                                              \
+    return replace_elements(name(a, b, o), #name "_");                                                       \
+  }
+CATENA_MEMBER(addmm)
+CATENA_MEMBER(addmv)
+CATENA_MEMBER(addr)
+CATENA_MEMBER(addbmm)
+CATENA_MEMBER(baddbmm)
+#undef CATENA_MEMBER
 Variable Variable::cross(const Variable& other, std::optional<int> dim) const {
   return autograd::cross(*this, other, dim);
 }
 Variable Variable::dist(const Variable& other, double p) const { return autograd::dist(*this, other, p); }
 Variable Variable::matrix_power(std::int64_t n) const { return autograd::matrix_power(*this, n); }
+Variable Variable::renorm(double p, int dim, double maxnorm) const { return autograd::renorm(*this, p, dim, maxnorm); }
+Variable Variable::pinverse(double rcond) const { return autograd::pinverse(*this, rcond); }
+Variable Variable::cholesky(bool upper) const { return autograd::cholesky(*this, {.upper = upper}); }
+Variable Variable::cholesky_inverse(bool upper) const { return autograd::cholesky_inverse(*this, {.upper = upper}); }
+Variable Variable::cholesky_solve(const Variable& factor, bool upper) const {
+  return autograd::cholesky_solve(*this, factor, {.upper = upper});
+}
+TriangularSolution Variable::triangular_solve(const Variable& a, const TriangularSolveOptions& o) const {
+  return autograd::triangular_solve(*this, a, o);
+}
+TriangularSolution Variable::triangular_solve(const Variable& a) const { return autograd::triangular_solve(*this, a); }
+SlogdetResult Variable::slogdet() const { return autograd::slogdet(*this); }
+QRResult Variable::qr() const { return autograd::qr(*this); }
+SVDFactors Variable::svd() const {
+  const SVDResult factors = autograd::svd(*this);
+  return {factors.U, factors.S, factors.Vh.mT()};
+}
 
 Sorted Variable::median(int dim, bool keepdim) const { return autograd::median(*this, dim, keepdim); }
 Sorted Variable::median(const ExtremumOptions& o) const { return autograd::median(*this, o); }
+Sorted Variable::nanmedian(int dim, bool keepdim) const { return autograd::nanmedian(*this, dim, keepdim); }
+Sorted Variable::nanmedian(const ExtremumOptions& o) const { return autograd::nanmedian(*this, o); }
+MinMax Variable::aminmax(const ExtremumOptions& o) const { return autograd::aminmax(*this, o); }
+Variable Variable::nanquantile(double q, std::optional<int> dim, bool keepdim) const {
+  return autograd::nanquantile(*this, q, QuantileOptions{.dim = dim, .keepdim = keepdim});
+}
 Sorted Variable::kthvalue(std::int64_t k, int dim, bool keepdim) const {
   return autograd::kthvalue(*this, k, dim, keepdim);
 }
@@ -163,6 +175,51 @@ Variable Variable::scatter_reduce(int dim, const Variable& index, const Variable
                                   bool include_self) const {
   return autograd::scatter_reduce(*this, dim, index, src, reduce, {.include_self = include_self});
 }
+Variable Variable::index_reduce(int dim, const Variable& index, const Variable& source, std::string_view reduce,
+                                bool include_self) const {
+  return autograd::index_reduce(*this, dim, index, source, reduce, {.include_self = include_self});
+}
+Variable Variable::put(const Variable& index, const Variable& source, bool accumulate) const {
+  return autograd::put(*this, index, source, accumulate);
+}
+Variable Variable::select_scatter(const Variable& src, int dim, std::int64_t index) const {
+  return autograd::select_scatter(*this, src, dim, index);
+}
+Variable Variable::slice_scatter(const Variable& src, int dim, std::optional<std::int64_t> start,
+                                 std::optional<std::int64_t> end, std::int64_t step) const {
+  return autograd::slice_scatter(*this, src, dim, start, end, step);
+}
+Variable Variable::diagonal_scatter(const Variable& src, std::int64_t offset, int dim1, int dim2) const {
+  return autograd::diagonal_scatter(*this, src, offset, dim1, dim2);
+}
+Variable Variable::as_strided(const Shape& shape, const Dims& strides, std::int64_t offset) const {
+  return autograd::as_strided(*this, shape, strides, offset);
+}
+Variable Variable::as_strided_scatter(const Variable& src, const Shape& shape, const Dims& strides,
+                                      std::int64_t offset) const {
+  return autograd::as_strided_scatter(*this, src, shape, strides, offset);
+}
+Variable Variable::where(const Variable& condition, const Variable& other) const {
+  return autograd::where(condition, *this, other);
+}
+Variable Variable::where(const Variable& condition, double other) const {
+  return autograd::where(condition, *this, other);
+}
+Variable Variable::narrow_copy(int dim, std::int64_t start, std::int64_t length) const {
+  return autograd::narrow_copy(*this, dim, start, length);
+}
+Variable Variable::sum_to_size(const Shape& shape) const { return sum_to(*this, shape); }
+Variable Variable::fliplr() const { return flip(1); }
+Variable Variable::flipud() const { return flip(0); }
+Variable Variable::diagflat(std::int64_t offset) const { return autograd::diagflat(*this, offset); }
+#define CATENA_MEMBER(name)                                             \
+  Variables Variable::name(const Sections& indices_or_sections) const { \
+    return autograd::name(*this, indices_or_sections);                  \
+  }
+CATENA_MEMBER(hsplit)
+CATENA_MEMBER(vsplit)
+CATENA_MEMBER(dsplit)
+#undef CATENA_MEMBER
 Variable Variable::unflatten(int dim, const Shape& sizes) const { return autograd::unflatten(*this, dim, sizes); }
 Variable Variable::diagonal(std::int64_t offset, int dim1, int dim2) const {
   return autograd::diagonal(*this, offset, dim1, dim2);

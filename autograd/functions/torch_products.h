@@ -49,6 +49,10 @@ struct UpperOption {
 // The X of A X = b for the triangular factor of A = L L^T, or U^T U with `upper`; and the inverse of A.
 CATENA_EXPORT Variable cholesky_solve(const Variable& b, const Variable& factor, const UpperOption& o = {});
 CATENA_EXPORT Variable cholesky_inverse(const Variable& factor, const UpperOption& o = {});
+// The result of the member svd: a = U diag(S) V^T.
+struct SVDFactors {
+  Variable U, S, V;
+};
 struct TriangularSolveOptions {
   bool upper = true, transpose = false, unitriangular = false;
 };

@@ -201,6 +201,38 @@ Variable quantile(const Variable& x, const Variable& q, const QuantileOptions& o
   const Variable y = quantile(x, to_vector<double>(q.data()), o);
   return q.ndim() == 0 ? squeeze(y, 0) : y;
 }
+Variable nanquantile(const Variable& given, const std::vector<double>& q, const QuantileOptions& o) {
+  const Variable x = o.dim ? given : filled("nanquantile", given);
+  const int axis = filled_axis("nanquantile", x, o.dim.value_or(0));
+  Shape one = x.shape();
+  one[axis] = 1;
+  // NaN comes last.
+  const Variable sorted = sort(x, axis).values;
+  const std::vector<std::int64_t> counts =
+      to_vector<std::int64_t>(sum(astype(inverted(nans_of(x)), Dtype::int64), axis));
+  Variables results;
+  for (const double f : q) {
+    Neighbours at;
+    for (const std::int64_t n : counts) {
+      const Neighbours next = neighbours({f}, std::max<std::int64_t>(n, 1), o.interpolation);
+      at.first.push_back(next.first[0]);
+      at.second.push_back(next.second[0]);
+      at.weight.push_back(next.weight[0]);
+    }
+    const auto elements = [&](const std::vector<std::int64_t>& places) {
+      return take_along_axis(sorted, as_variable(array(places, one, x.device())), axis);
+    };
+    const Variable low = elements(at.first), high = elements(at.second);
+    const Array same = apply(kernels::equal, {low.data(), high.data()});
+    const Array weight = astype(array(at.weight, one, x.device()), x.dtype());
+    const Variable y = low + where(same, 0.0, (high - low) * weight);
+    results.push_back(!o.keepdim ? squeeze(y, axis) : o.dim ? y : reshape(y, Shape::filled(given.ndim(), 1)));
+  }
+  return stack(results, 0);
+}
+Variable nanquantile(const Variable& x, double q, const QuantileOptions& o) {
+  return squeeze(nanquantile(x, std::vector<double>{q}, o), 0);
+}
 
 Variable diff(const Variable& given, const DiffOptions& o) {
   check<ValueError>(o.n >= 0, "diff", "n is ", o.n, ", it must not be negative");

@@ -113,6 +113,12 @@ CATENA_EXPORT Variable quantile(const Variable& x, const Variable& q, const Quan
 inline Variable quantile(const Variable& x, double q, int dim, bool keepdim = false) {
   return quantile(x, q, QuantileOptions{.dim = dim, .keepdim = keepdim});
 }
+// quantile of the elements that are not NaN; NaN if there is none.
+CATENA_EXPORT Variable nanquantile(const Variable& x, double q, const QuantileOptions& o = {});
+CATENA_EXPORT Variable nanquantile(const Variable& x, const std::vector<double>& q, const QuantileOptions& o = {});
+inline Variable nanquantile(const Variable& x, double q, int dim, bool keepdim = false) {
+  return nanquantile(x, q, QuantileOptions{.dim = dim, .keepdim = keepdim});
+}
 
 // ---- differences and integrals ----
 struct DiffOptions {

@@ -17,4 +17,14 @@ namespace autograd {
 CATENA_EXPORT Variable sparse_matmul(const nd::sparse::csr_matrix& a, const Variable& x);
 CATENA_EXPORT Variable sparse_matmul(const nd::sparse::csr_matrix& a, const Variable& values, const Variable& x);
 
+// The members to_sparse, to_sparse_coo, to_sparse_csr and to_sparse_csc of Variable.
+namespace internal {
+template <> struct SparseFunctions<Variable> {
+  static nd::sparse::coo_matrix to_sparse(const Variable& x) { return nd::sparse::coo_matrix(nd::Array(x.data())); }
+  static nd::sparse::coo_matrix to_sparse_coo(const Variable& x) { return to_sparse(x); }
+  static nd::sparse::csr_matrix to_sparse_csr(const Variable& x) { return to_sparse(x).tocsr(); }
+  static nd::sparse::csc_matrix to_sparse_csc(const Variable& x) { return to_sparse(x).tocsc(); }
+};
+}  // namespace internal
+
 }  // namespace autograd

@@ -174,6 +174,21 @@ Variable histc(const Variable& x, const HistcOptions& o) {
   return as_variable(counts.astype(x.dtype()));
 }
 
+Frexp frexp(const Variable& x) {
+  check<TypeError>(catena::is_floating(x.dtype()), "frexp", "the dtype is ", x.dtype(), ", it must be floating");
+  const nd::Array exponents = nd::frexp(array_of(x)).second.astype(nd::int32);
+  // In two factors, each of which is a finite number of the dtype.
+  const nd::Array first = nd::floor_divide(exponents, 2), second = exponents - first;
+  const auto power = [&](const nd::Array& e) {
+    return as_variable(nd::exp2(nd::negative(e).astype(nd::float64)).astype(x.dtype()));
+  };
+  return {x * power(first) * power(second), as_variable(exponents)};
+}
+Variable internal::matrix_adjoint(const Variable& x) {
+  check<ValueError>(x.ndim() == 0 || x.ndim() == 2, "H", "the shape is ", x.shape(), ", the rank must be 0 or 2");
+  return x.ndim() == 0 ? conj(x) : adjoint(x);
+}
+
 namespace {
 
 Dtype complex_dtype(const char* op, Dtype t) {
@@ -197,7 +212,10 @@ Variable polar(const Variable& abs, const Variable& angle) {
   const nd::Array r = array_of(abs), a = array_of(angle);
   return complex(as_variable(r * nd::cos(a)), as_variable(r * nd::sin(a)));
 }
-Variable real(const Variable& x) { return as_variable(nd::real(array_of(x))); }
+Variable real(const Variable& x) {
+  if (!x.is_complex()) return x;
+  return as_variable(nd::real(array_of(x)));
+}
 Variable imag(const Variable& x) {
   check<TypeError>(x.is_complex(), "imag", "the dtype is ", x.dtype(), ", it must be complex");
   return as_variable(nd::imag(array_of(x)));

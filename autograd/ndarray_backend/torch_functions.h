@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <catena/autograd/flag.h>
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/operators.h>
@@ -200,13 +201,26 @@ inline Variable histc(const Variable& x, std::int64_t bins, double min = 0, doub
   return histc(x, HistcOptions{bins, min, max});
 }
 
-// ---- complex numbers: without a gradient ----
+// ---- parts of numbers ----
+// x = mantissa 2^exponent with a mantissa of a magnitude in [0.5, 1), and int32 exponents, which have no gradient:
+// auto [mantissa, exponent] = frexp(x). Floating (TypeError).
+struct Frexp {
+  Variable mantissa, exponent;
+};
+CATENA_EXPORT Frexp frexp(const Variable& x);
+
+// ---- complex numbers: without a gradient; of real numbers, real and conj are x itself ----
 CATENA_EXPORT Variable complex(const Variable& real, const Variable& imag);
 CATENA_EXPORT Variable polar(const Variable& abs, const Variable& angle);
 CATENA_EXPORT Variable real(const Variable& x);
 CATENA_EXPORT Variable imag(const Variable& x);
 CATENA_EXPORT Variable conj(const Variable& x);
 CATENA_EXPORT Variable angle(const Variable& x);
+inline Variable conj_physical(const Variable& x) { return conj(x); }
+// The conjugates of the matrices over the last two axes, transposed.
+inline Variable adjoint(const Variable& x) { return conj(swapaxes(x, -2, -1)); }
+inline Variable resolve_conj(const Variable& x) { return x; }
+inline Variable resolve_neg(const Variable& x) { return x; }
 // (..., 2) of float32 or float64, and back.
 CATENA_EXPORT Variable view_as_complex(const Variable& x);
 CATENA_EXPORT Variable view_as_real(const Variable& x);
@@ -214,6 +228,9 @@ CATENA_EXPORT Variable view_as_real(const Variable& x);
 // ---- properties: of a dtype, of an element, of a type ----
 inline bool is_floating_point(const Variable& x) { return x.is_floating_point(); }
 inline bool is_complex(const Variable& x) { return x.is_complex(); }
+inline bool is_conj(const Variable& x) { return x.is_conj(); }
+inline bool is_neg(const Variable& x) { return x.is_neg(); }
+inline bool is_inference(const Variable& x) { return x.is_inference(); }
 inline bool is_nonzero(const Variable& x) { return x.item<double>() != 0; }
 template <class T> constexpr bool is_tensor(const T&) { return VariableLike<T> || ArrayLike<T>; }
 using catena::get_printoptions;
@@ -251,36 +268,17 @@ inline bool is_grad_enabled() noexcept { return internal::modes().enable_backpro
 
 // ---- members of Variable ----
 namespace internal {
+// adjoint of a matrix; ValueError for another rank than 2 and 0.
+CATENA_EXPORT Variable matrix_adjoint(const Variable& x);
 template <class... A> struct TensorFunctions {
 #define CATENA_MEMBER(name)                                                          \
   template <class... B> static auto name(const Variable& x, const B&... arguments) { \
     return autograd::name(x, arguments...);                                          \
   }
-  CATENA_MEMBER(isnan)
-  CATENA_MEMBER(isinf)
-  CATENA_MEMBER(isfinite)
-  CATENA_MEMBER(isclose)
-  CATENA_MEMBER(allclose)
-  CATENA_MEMBER(equal)
-  CATENA_MEMBER(logical_and)
-  CATENA_MEMBER(logical_or)
-  CATENA_MEMBER(logical_xor)
-  CATENA_MEMBER(logical_not)
-  CATENA_MEMBER(bitwise_and)
-  CATENA_MEMBER(bitwise_or)
-  CATENA_MEMBER(bitwise_xor)
-  CATENA_MEMBER(bitwise_not)
-  CATENA_MEMBER(any)
-  CATENA_MEMBER(all)
-  CATENA_MEMBER(count_nonzero)
-  CATENA_MEMBER(nonzero)
-  CATENA_MEMBER(argwhere)
-  CATENA_MEMBER(bincount)
-  CATENA_MEMBER(histc)
-  CATENA_MEMBER(unique)
-  CATENA_MEMBER(multinomial)
-  CATENA_MEMBER(bernoulli)
+  CATENA_TENSOR_FUNCTIONS(CATENA_MEMBER)
 #undef CATENA_MEMBER
+  static Variable mH(const Variable& x) { return autograd::adjoint(x); }
+  static Variable H(const Variable& x) { return matrix_adjoint(x); }
   static auto tolist(const Variable& x) { return nd::Array(x.data()).tolist(); }
   // The array of the variable, with the same elements.
   static nd::Array numpy(const Variable& x) { return x.data(); }
