@@ -35,6 +35,7 @@
 #include <catena/autograd/functions/torch_statistics.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
+#include <catena/autograd/memory_format.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/cuda.h>
 #include <catena/autograd/ndarray_backend/in_place.h>
@@ -44,6 +45,7 @@
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/ndarray_backend/torch_cuda.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
+#include <catena/autograd/ndarray_backend/torch_options.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>
@@ -79,6 +81,18 @@ using autograd::None;
 }  // namespace indexing
 using nn::checkpoint_sequential;
 using nn::load, nn::save;
+// Functions of torch.nn.functional that PyTorch also has in torch.
+using nn::alpha_dropout, nn::bilinear, nn::binary_cross_entropy_with_logits, nn::channel_shuffle,
+    nn::cosine_embedding_loss, nn::cosine_similarity, nn::ctc_loss, nn::feature_alpha_dropout, nn::hardshrink,
+    nn::hinge_embedding_loss, nn::kl_div, nn::margin_ranking_loss, nn::pairwise_distance, nn::pdist, nn::pixel_shuffle,
+    nn::pixel_unshuffle, nn::poisson_nll_loss, nn::rrelu, nn::threshold, nn::triplet_margin_loss;
+using nn::functions::adaptive_avg_pool1d, nn::functions::adaptive_max_pool1d, nn::functions::avg_pool1d,
+    nn::functions::batch_norm, nn::functions::conv1d, nn::functions::conv2d, nn::functions::conv3d,
+    nn::functions::conv_transpose1d, nn::functions::conv_transpose2d, nn::functions::conv_transpose3d,
+    nn::functions::embedding, nn::functions::embedding_bag, nn::functions::group_norm, nn::functions::instance_norm,
+    nn::functions::layer_norm, nn::functions::max_pool1d, nn::functions::max_pool1d_with_indices,
+    nn::functions::max_pool2d, nn::functions::max_pool3d, nn::functions::rms_norm;
+using training::GradScaler;
 namespace utils::checkpoint {
 using autograd::checkpoint;
 using nn::checkpoint_sequential;

@@ -24,12 +24,25 @@ inline Variables split(const Variable& x, std::int64_t length, const AxisOption&
 inline Variables split(const Variable& x, const std::vector<std::int64_t>& lengths, const AxisOption& o) {
   return x.split(lengths, o);
 }
-template <std::same_as<AxisOption> O = AxisOption> Variable cumsum(const Variable& x, const O& o) {
-  return x.cumsum(o);
-}
-template <std::same_as<AxisOption> O = AxisOption> Variable cumprod(const Variable& x, const O& o) {
-  return x.cumprod(o);
-}
+// With the dtype of the sums: cumsum(x, 0, {.dtype = Dtype::float64}).
+struct DtypeAxisOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<int> dim = {}, axis = {};
+  std::optional<Dtype> dtype = {};
+  Variable converted(const Variable& x) const { return dtype ? cast(x, *dtype) : x; }
+  std::optional<int> value() const { return internal::given_axis(axis, dim); }
+};
+#define CATENA_RUNNING(name)                                                                                    \
+  template <std::same_as<DtypeAxisOptions> O = DtypeAxisOptions> Variable name(const Variable& x, const O& o) { \
+    return name(o.converted(x), o.value());                                                                     \
+  }                                                                                                             \
+  template <std::same_as<DtypeAxisOptions> O = DtypeAxisOptions>                                                \
+  Variable name(const Variable& x, int dim, const O& o) {                                                       \
+    return name(o.converted(x), dim);                                                                           \
+  }
+CATENA_RUNNING(cumsum)
+CATENA_RUNNING(cumprod)
+#undef CATENA_RUNNING
 inline Sorted sort(const Variable& x, const SortOptions& o) { return x.sort(o); }
 inline Variable argsort(const Variable& x, const SortOptions& o) { return x.argsort(o); }
 inline Sorted topk(const Variable& x, std::int64_t k, const TopKOptions& o) { return x.topk(k, o); }

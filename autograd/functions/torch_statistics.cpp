@@ -43,10 +43,10 @@ Sorted at_positions(const Sorted& sorted, int axis, const Array& at, bool keepdi
 }  // namespace
 
 VarMean var_mean(const Variable& x, const CorrectionOptions& o) {
-  return {x.var({.dim = o.dim, .correction = o.correction, .keepdim = o.keepdim}), mean(x, o.dim, o.keepdim)};
+  return {x.var({.dim = o.dim, .correction = o.subtracted(), .keepdim = o.keepdim}), mean(x, o.dim, o.keepdim)};
 }
 StdMean std_mean(const Variable& x, const CorrectionOptions& o) {
-  return {x.std({.dim = o.dim, .correction = o.correction, .keepdim = o.keepdim}), mean(x, o.dim, o.keepdim)};
+  return {x.std({.dim = o.dim, .correction = o.subtracted(), .keepdim = o.keepdim}), mean(x, o.dim, o.keepdim)};
 }
 Variable nansum(const Variable& x, const ReductionOptions& o) {
   return sum(where(nans_of(x), 0.0, x), o.axes(), o.keeps());

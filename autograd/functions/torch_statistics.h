@@ -19,8 +19,10 @@ namespace autograd {
 struct CorrectionOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   Axes dim = {};
+  std::optional<bool> unbiased = {};  // true: a correction of 1; false: of 0
   double correction = 1;
   bool keepdim = false;
+  double subtracted() const { return unbiased ? double(*unbiased) : correction; }
 };
 struct VarMean {
   Variable var, mean;

@@ -8,6 +8,8 @@
 #include <optional>
 #include <string_view>
 
+#include <catena/autograd/array.h>
+#include <catena/autograd/memory_format.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/variable.h>
 #include <catena/ndarray/routines/creation.h>
@@ -23,11 +25,24 @@ struct CATENA_EXPORT DeviceOption : std::optional<Device> {
  private:
   static Device named(std::string_view name);
 };
-// Options of tensor().
+// A generator of random numbers that the function advances; default: default_generator().
+struct GeneratorOption {
+  GeneratorOption() = default;
+  GeneratorOption(Generator& g) : generator_(&g) {}
+  Generator& get() const { return generator_ != nullptr ? *generator_ : default_generator(); }
+
+ private:
+  Generator* generator_ = nullptr;
+};
+// Options of tensor() and of the functions that make tensors.
 struct TensorOptions {
   std::optional<Dtype> dtype = {};
+  Layout layout = strided;
   DeviceOption device = {};    // default: the current one
   bool requires_grad = false;  // a Variable made from an array requires its gradient by default
+  bool pin_memory = false;     // without effect, as layout and memory_format
+  MemoryFormat memory_format = contiguous_format;
+  GeneratorOption generator = {};  // of functions of random numbers
 };
 
 namespace internal {

@@ -20,8 +20,8 @@ namespace kernels = catena::kernels;
 namespace {
 
 Dtype floating_dtype(const TensorOptions& o) { return o.dtype ? *o.dtype : get_dtype(); }
-Array uniform(const Shape& shape, Device device) {
-  return random_uniform(shape, 0, 1, Dtype::float64, default_generator(), device);
+Array uniform(const Shape& shape, Device device, const GeneratorOption& generator = {}) {
+  return random_uniform(shape, 0, 1, Dtype::float64, generator.get(), device);
 }
 
 }  // namespace
@@ -31,11 +31,19 @@ namespace internal {
 Variable made(Filling filling, const Shape& shape, const TensorOptions& o) {
   const Dtype dtype = floating_dtype(o);
   Array a;
+<<<<<<< HEAD
   if (filling == Filling::empty) a = arrays::empty(shape, dtype, o.device);
   else if (filling == Filling::zeros) a = arrays::full(shape, 0, dtype, o.device);
   else if (filling == Filling::ones) a = arrays::full(shape, 1, dtype, o.device);
   else if (filling == Filling::normal) a = random_normal(shape, 0, 1, dtype, default_generator(), o.device);
   else a = random_uniform(shape, 0, 1, dtype, default_generator(), o.device);
+=======
+  if (filling == Filling::empty) a = empty(shape, dtype, o.device);
+  else if (filling == Filling::zeros) a = full(shape, 0, dtype, o.device);
+  else if (filling == Filling::ones) a = full(shape, 1, dtype, o.device);
+  else if (filling == Filling::normal) a = random_normal(shape, 0, 1, dtype, o.generator.get(), o.device);
+  else a = random_uniform(shape, 0, 1, dtype, o.generator.get(), o.device);
+>>>>>>> g_torch
   return tensor_root(a, o);
 }
 Variable made_like(Filling filling, const Variable& x, const TensorOptions& given) {
@@ -55,7 +63,7 @@ Variable random_integers(std::int64_t low, std::int64_t high, const Shape& shape
   check<ValueError>(low < high, "randint", "the range from ", low, " to ", high, " is empty");
   check<ValueError>(double(high) - double(low) <= 0x1p53, "randint", "the range from ", low, " to ", high,
                     " has more than 2^53 numbers");
-  Array a = random_uniform(shape, 0, 1, Dtype::float64, default_generator(), o.device);
+  Array a = random_uniform(shape, 0, 1, Dtype::float64, o.generator.get(), o.device);
   a *= double(high) - double(low);
   a = astype(apply(kernels::floor, {a}), Dtype::int64);
   a += low;
@@ -63,7 +71,7 @@ Variable random_integers(std::int64_t low, std::int64_t high, const Shape& shape
 }
 Variable permutation(std::int64_t n, const TensorOptions& o) {
   check<ValueError>(n >= 0, "randperm", "n is ", n, ", it must not be negative");
-  const Array keys = random_uniform({n}, 0, 1, Dtype::float64, default_generator(), o.device);
+  const Array keys = random_uniform({n}, 0, 1, Dtype::float64, o.generator.get(), o.device);
   const Array order = argsort(as_variable(keys)).data();
   return tensor_root(astype(order, o.dtype.value_or(Dtype::int64)), o);
 }
@@ -101,19 +109,32 @@ Variable converted_to(const Variable& x, const TensorOptions& o) {
 
 Variable normal(double mean, double std, const Shape& shape, const TensorOptions& o) {
   check<ValueError>(std >= 0, "normal", "the standard deviation is ", std, ", it must not be negative");
-  return internal::tensor_root(random_normal(shape, mean, std, floating_dtype(o), default_generator(), o.device), o);
+  return internal::tensor_root(random_normal(shape, mean, std, floating_dtype(o), o.generator.get(), o.device), o);
 }
-Variable normal(const Variable& mean, const Variable& std) {
+Variable normal(const Variable& mean, const Variable& std, const GeneratorOptions& o) {
   const Shape shape = catena::broadcast_shapes("normal", mean.shape(), std.shape());
-  const Array z = random_normal(shape, 0, 1, mean.dtype(), default_generator(), mean.device());
+  const Array z = random_normal(shape, 0, 1, mean.dtype(), o.generator.get(), mean.device());
   return as_variable(mean.data() + std.data() * z);
 }
-Variable bernoulli(const Variable& x) {
-  return as_variable(astype(apply(kernels::less, {uniform(x.shape(), x.device()), x.data()}), x.dtype()));
+Variable bernoulli(const Variable& x, const BernoulliOptions& o) {
+  check<ValueError>(!o.p || (*o.p >= 0 && *o.p <= 1), "bernoulli", "p is ", o.p.value_or(0),
+                    ", it must be from 0 to 1");
+  const Array u = uniform(x.shape(), x.device(), o.generator);
+  const Array drawn = o.p ? apply(kernels::less, {u, *o.p}) : apply(kernels::less, {u, x.data()});
+  return as_variable(astype(drawn, x.dtype()));
 }
-Variable bernoulli(const Variable& x, double p) {
-  check<ValueError>(p >= 0 && p <= 1, "bernoulli", "p is ", p, ", it must be from 0 to 1");
-  return as_variable(astype(apply(kernels::less, {uniform(x.shape(), x.device()), p}), x.dtype()));
+Variable bernoulli(const Variable& x) { return bernoulli(x, BernoulliOptions{}); }
+Variable bernoulli(const Variable& x, double p) { return bernoulli(x, BernoulliOptions{.p = p}); }
+Variable randint(const RandintOptions& o) {
+  return internal::random_integers(
+      o.low, o.high, o.size,
+      {.dtype = o.dtype, .device = o.device, .requires_grad = o.requires_grad, .generator = o.generator});
+}
+Variable randint_like(const Variable& x, std::int64_t low, std::int64_t high, const TensorOptions& given) {
+  TensorOptions o = given;
+  if (!o.dtype) o.dtype = x.dtype();
+  if (!o.device) o.device = x.device();
+  return internal::random_integers(low, high, x.shape(), o);
 }
 Variable poisson(const Variable& x) {
   const nd::DeviceScope scope(x.device());
@@ -138,7 +159,7 @@ Variable multinomial(const Variable& weights, std::int64_t samples, const Multin
   if (o.replacement) {
     const Array sums = cumsum(as_variable(w), 1).data();
     const Array total = slice(sums, 1, n - 1, n);
-    const Array v = uniform({rows, samples}, w.device()) * total;
+    const Array v = uniform({rows, samples}, w.device(), o.generator) * total;
     // The number of running sums that are not above v; the last one, and equal ones before it, do not count.
     const Array below =
         apply(kernels::logical_and, {apply(kernels::less_equal, {expand_dims(sums, 1), expand_dims(v, 2)}),
@@ -146,7 +167,7 @@ Variable multinomial(const Variable& weights, std::int64_t samples, const Multin
     at = sum(astype(below, Dtype::int64), 2);
   } else {
     // The first of an exponential race (Efraimidis and Spirakis 2006).
-    const Array times = -apply(kernels::log1p, {-uniform({rows, n}, w.device())}) / w;
+    const Array times = -apply(kernels::log1p, {-uniform({rows, n}, w.device(), o.generator)}) / w;
     const Array keys = where(positive, times, std::numeric_limits<double>::infinity());
     at = topk(as_variable(keys), samples, 1, false).indices.data();
   }

@@ -121,23 +121,55 @@ template <internal::TensorOptionsOrDtype O = TensorOptions>
 Variable randint(std::int64_t high, std::initializer_list<catena::Integer> shape, const O& options = {}) {
   return internal::random_integers(0, high, shape, internal::tensor_options(options));
 }
-inline Variable randint_like(const Variable& x, std::int64_t low, std::int64_t high) {
-  return internal::random_integers(low, high, x.shape(), {.dtype = x.dtype(), .device = x.device()});
+// Bounds and shape by name: randint(0, 10, {.size = {2, 3}}), randint({.high = 10, .size = {2}}).
+struct RandintOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::int64_t low = 0, high = 0;
+  Shape size = {};
+  GeneratorOption generator = {};
+  std::optional<Dtype> dtype = {};
+  DeviceOption device = {};
+  bool requires_grad = false;
+};
+CATENA_EXPORT Variable randint(const RandintOptions& o);
+template <std::same_as<RandintOptions> O = RandintOptions>
+Variable randint(std::int64_t low, std::int64_t high, const O& o) {
+  RandintOptions all = o;
+  all.low = low, all.high = high;
+  return randint(all);
+}
+template <std::same_as<RandintOptions> O = RandintOptions> Variable randint(std::int64_t high, const O& o) {
+  return randint(o.low, high, o);
+}
+CATENA_EXPORT Variable randint_like(const Variable& x, std::int64_t low, std::int64_t high,
+                                    const TensorOptions& options = {});
+template <std::same_as<TensorOptions> O = TensorOptions>
+Variable randint_like(const Variable& x, std::int64_t high, const O& options = {}) {
+  return randint_like(x, 0, high, options);
 }
 // The numbers from 0 to n - 1 in random order, int64.
 template <internal::TensorOptionsOrDtype O = TensorOptions> Variable randperm(std::int64_t n, const O& options = {}) {
   return internal::permutation(n, internal::tensor_options(options));
 }
+struct GeneratorOptions {
+  GeneratorOption generator = {};
+};
 // Normal numbers: normal(0, 1, {2, 3}), or of means and deviations that broadcast, normal(mean, std). ValueError for a
 // negative number as deviation.
 CATENA_EXPORT Variable normal(double mean, double std, const Shape& shape, const TensorOptions& options = {});
-CATENA_EXPORT Variable normal(const Variable& mean, const Variable& std);
+CATENA_EXPORT Variable normal(const Variable& mean, const Variable& std, const GeneratorOptions& o = {});
 inline Variable normal(const Variable& mean, double std = 1) {
   return normal(mean, Variable(arrays::full(mean.shape(), std, mean.dtype(), mean.device()), {.requires_grad = false}));
 }
 // 1 with the probability x or p, else 0, in the dtype of x.
 CATENA_EXPORT Variable bernoulli(const Variable& x);
 CATENA_EXPORT Variable bernoulli(const Variable& x, double p);
+struct BernoulliOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<double> p = {};
+  GeneratorOption generator = {};
+};
+CATENA_EXPORT Variable bernoulli(const Variable& x, const BernoulliOptions& o);
 // Poisson numbers of the rates x, in its dtype.
 CATENA_EXPORT Variable poisson(const Variable& x);
 // Positions drawn with the probabilities of weights (n) or (m, n), which need not add up to 1: int64, (samples) or (m,
@@ -145,15 +177,17 @@ CATENA_EXPORT Variable poisson(const Variable& x);
 // weight above 0 without replacement.
 struct MultinomialOptions {
   bool replacement = false;
+  GeneratorOption generator = {};
 };
 CATENA_EXPORT Variable multinomial(const Variable& weights, std::int64_t samples, const MultinomialOptions& o = {});
 struct MultinomialSamples {
   [[no_unique_address]] catena::Named named = catena::Named();
   std::int64_t num_samples = 1;
   bool replacement = false;
+  GeneratorOption generator = {};
 };
 inline Variable multinomial(const Variable& weights, const MultinomialSamples& o) {
-  return multinomial(weights, o.num_samples, MultinomialOptions{o.replacement});
+  return multinomial(weights, o.num_samples, MultinomialOptions{o.replacement, o.generator});
 }
 template <std::same_as<bool> B> Variable multinomial(const Variable& weights, std::int64_t samples, B replacement) {
   return multinomial(weights, samples, MultinomialOptions{replacement});
@@ -211,17 +245,20 @@ template <internal::TensorOptionsOrDtype O = TensorOptions>
 Variable as_tensor(const nd::Values& values, const O& options = {}) {
   return tensor(values, options);
 }
-template <nd::Element E> Variable scalar_tensor(E number) { return tensor(static_cast<double>(number)); }
+template <nd::Element E> Variable scalar_tensor(E number, const TensorOptions& options = {}) {
+  return tensor(static_cast<double>(number), options);
+}
 
 // ---- dtypes: PyTorch's names, and libtorch's ----
 using nd::bfloat16, nd::bool_, nd::complex128, nd::complex64, nd::double_, nd::float16, nd::float32, nd::float64,
-    nd::half, nd::int16, nd::int32, nd::int64, nd::int8, nd::short_, nd::uint8;
-inline constexpr Dtype long_ = Dtype::int64, int_ = Dtype::int32, float_ = Dtype::float32;
+    nd::half, nd::int16, nd::int32, nd::int64, nd::int8, nd::short_, nd::uint16, nd::uint32, nd::uint64, nd::uint8;
+inline constexpr Dtype long_ = Dtype::int64, int_ = Dtype::int32, float_ = Dtype::float32, cfloat = Dtype::complex64,
+                       cdouble = Dtype::complex128;
 inline constexpr Dtype kFloat16 = Dtype::float16, kHalf = kFloat16, kBFloat16 = Dtype::bfloat16,
                        kFloat32 = Dtype::float32, kFloat = kFloat32, kFloat64 = Dtype::float64, kDouble = kFloat64,
                        kInt8 = Dtype::int8, kChar = kInt8, kUInt8 = Dtype::uint8, kByte = kUInt8, kInt16 = Dtype::int16,
                        kShort = kInt16, kInt32 = Dtype::int32, kInt = kInt32, kInt64 = Dtype::int64, kLong = kInt64,
-                       kBool = Dtype::bool_;
+                       kBool = Dtype::bool_, kComplexFloat = cfloat, kComplexDouble = cdouble;
 
 // ---- default dtype ----
 // The dtype of the configuration of this thread, and its change until the end of the program or the next change.

@@ -1,0 +1,16 @@
+// PyTorch's memory formats and layouts. Functions accept them without effect: new arrays have their elements in C
+// order, and convolutions choose the order in which they compute.
+#pragma once
+
+namespace autograd {
+
+enum class MemoryFormat : unsigned char { Contiguous, Preserve, ChannelsLast, ChannelsLast3d };
+enum class Layout : unsigned char { Strided };
+using memory_format = MemoryFormat;
+using layout = Layout;
+inline constexpr MemoryFormat contiguous_format = MemoryFormat::Contiguous, preserve_format = MemoryFormat::Preserve,
+                              channels_last = MemoryFormat::ChannelsLast,
+                              channels_last_3d = MemoryFormat::ChannelsLast3d;
+inline constexpr Layout strided = Layout::Strided, kStrided = strided;
+
+}  // namespace autograd
