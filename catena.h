@@ -31,6 +31,7 @@
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/functions/torch_products.h>
+#include <catena/autograd/functions/torch_special.h>
 #include <catena/autograd/functions/torch_statistics.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
@@ -42,7 +43,10 @@
 #include <catena/autograd/ndarray_backend/tensor.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/ndarray_backend/torch_cuda.h>
+#include <catena/autograd/ndarray_backend/torch_fft.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
+#include <catena/autograd/ndarray_backend/torch_linalg.h>
+#include <catena/autograd/ndarray_backend/torch_signal.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>
