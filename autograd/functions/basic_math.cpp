@@ -6,6 +6,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/complex.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/kernels/registry/families.h>
@@ -143,7 +144,9 @@ Constant reciprocal(const Constant& c) {
 
 }  // namespace
 
-Variable absolute(const Variable& x) { return elementwise(kAbsolute, x); }
+Variable absolute(const Variable& x) {
+  return x && x.is_complex() ? internal::complex_absolute(x) : elementwise(kAbsolute, x);
+}
 Variable fix(const Variable& x) { return elementwise(kFix, x); }
 Variable round(const Variable& x) { return elementwise(kRound, x); }
 
@@ -200,7 +203,11 @@ Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSu
 Variable subtract(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, negative(c, x)); }
 Variable subtract(const Constant& c, const Variable& x) { return elementwise(kSubtractFromConstant, x, c); }
 
-Variable multiply(const Variable& x, const Variable& y) { return elementwise(kMultiply, x, y); }
+Variable multiply(const Variable& x, const Variable& y) {
+  if (x && y && x.is_complex() && y.is_complex()) [[unlikely]]
+    return internal::complex_product(x, y);
+  return elementwise(kMultiply, x, y);
+}
 Variable multiply(const Variable& x, const Constant& c) { return elementwise(kMultiplyConstant, x, c); }
 Variable multiply(const Constant& c, const Variable& x) { return elementwise(kMultiplyConstant, x, c); }
 

@@ -200,7 +200,8 @@ inline Variable histc(const Variable& x, std::int64_t bins, double min = 0, doub
   return histc(x, HistcOptions{bins, min, max});
 }
 
-// ---- complex numbers: without a gradient ----
+// ---- complex numbers: differentiable ----
+// The gradient of a complex variable is the derivative by its real part plus i times that by its imaginary part.
 CATENA_EXPORT Variable complex(const Variable& real, const Variable& imag);
 CATENA_EXPORT Variable polar(const Variable& abs, const Variable& angle);
 CATENA_EXPORT Variable real(const Variable& x);
