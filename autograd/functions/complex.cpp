@@ -3,6 +3,8 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/reduction.h>
+#include <catena/kernels/registry/families.h>
 
 namespace autograd::internal {
 namespace {

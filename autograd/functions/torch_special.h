@@ -43,6 +43,7 @@ using autograd::digamma, autograd::entr, autograd::erf, autograd::erfc, autograd
     autograd::logit, autograd::logsumexp, autograd::ndtr, autograd::ndtri, autograd::polygamma, autograd::round,
     autograd::sinc, autograd::xlog1py, autograd::xlogy;
 
+// Other names of digamma, mvlgamma, igamma and igammac.
 inline Variable psi(const Variable& x) { return digamma(x); }
 inline Variable multigammaln(const Variable& x, int p) { return mvlgamma(x, p); }
 inline Variable gammainc(const Variable& a, const Variable& x) { return igamma(a, x); }

@@ -17,6 +17,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include <catena/autograd/ndarray_backend/tensor.h>
 #include <catena/autograd/variable.h>
@@ -36,8 +37,6 @@ struct FftnOptions {
   std::string_view norm = "backward";
 };
 
-// Along one axis. fft, ifft: complex. rfft: the first n / 2 + 1 numbers of the transform of real ones; irfft: n real
-// numbers of these (2 (length - 1) by default). hfft, ihfft: of signals that are Hermitian in time.
 #define CATENA_TRANSFORM(name)                                                           \
   CATENA_EXPORT Variable name(const Variable& x, const FftOptions& options = {});        \
   inline Variable name(const Variable& x, const std::optional<std::int64_t>& n, int dim, \
@@ -47,6 +46,8 @@ struct FftnOptions {
   template <std::integral N> Variable name(const Variable& x, N n) {                     \
     return name(x, FftOptions{.n = static_cast<std::int64_t>(n)});                       \
   }
+// Along one axis. fft, ifft: complex. rfft: the first n / 2 + 1 numbers of the transform of real ones; irfft: n real
+// numbers of these (2 (length - 1) by default). hfft, ihfft: of signals that are Hermitian in time.
 CATENA_TRANSFORM(fft)
 CATENA_TRANSFORM(ifft)
 CATENA_TRANSFORM(rfft)
@@ -54,13 +55,14 @@ CATENA_TRANSFORM(irfft)
 CATENA_TRANSFORM(hfft)
 CATENA_TRANSFORM(ihfft)
 #undef CATENA_TRANSFORM
-// Along several axes. Of rfftn, irfftn, hfftn and ihfftn the last axis is the one with half of the numbers.
-#define CATENA_TRANSFORM(name)                                                                            \
-  CATENA_EXPORT Variable name(const Variable& x, const FftnOptions& options = {});                        \
-  inline Variable name(const Variable& x, std::initializer_list<catena::Integer> s, const Axes& dim = {}, \
-                       std::string_view norm = "backward") {                                              \
-    return name(x, FftnOptions{.s = Shape(s), .dim = dim, .norm = norm});                                 \
+#define CATENA_TRANSFORM(name)                                                             \
+  CATENA_EXPORT Variable name(const Variable& x, const FftnOptions& options = {});         \
+  template <class S = std::initializer_list<catena::Integer>>                              \
+  Variable name(const Variable& x, const std::type_identity_t<S>& s, const Axes& dim = {}, \
+                std::string_view norm = "backward") {                                      \
+    return name(x, FftnOptions{.s = Shape(s), .dim = dim, .norm = norm});                  \
   }
+// Along several axes. Of rfftn, irfftn, hfftn and ihfftn the last axis is the one with half of the numbers.
 CATENA_TRANSFORM(fftn)
 CATENA_TRANSFORM(ifftn)
 CATENA_TRANSFORM(rfftn)

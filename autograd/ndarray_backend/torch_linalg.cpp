@@ -10,6 +10,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/torch_indexing.h>
+#include <catena/autograd/functions/torch_products.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/torch_complex.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>

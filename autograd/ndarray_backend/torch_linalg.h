@@ -10,8 +10,9 @@
 #include <cstdint>
 #include <optional>
 
-#include <catena/autograd/functions/torch_products.h>
+#include <catena/autograd/variable.h>
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/base/norm_order.h>
 
 namespace autograd {
 
@@ -73,6 +74,7 @@ namespace linalg {
 using catena::LinAlgError;
 
 // ---- LU ----
+// lu_factor: autograd::lu. lu: its result taken apart by lu_unpack.
 inline LUFactorResult lu_factor(const Variable& a) { return autograd::lu(a); }
 inline LUResult lu(const Variable& a) {
   const LUFactorResult f = autograd::lu(a);
@@ -121,7 +123,7 @@ inline Variable matrix_rank(const Variable& a, double tol, bool hermitian = fals
 }
 // The greatest singular value divided by the least one, or the reverse for -2; for the other orders of matrix_norm the
 // norm times that of the inverse.
-CATENA_EXPORT Variable cond(const Variable& a, const NormOrder& p = {});
+CATENA_EXPORT Variable cond(const Variable& a, const catena::NormOrder& p = {});
 
 // ---- eigenvalues of general matrices ----
 // Complex eigenvalues (..., M), in no order, and eigenvectors of length 1 as columns. Without a gradient.
@@ -138,6 +140,7 @@ CATENA_EXPORT Variable tensorinv(const Variable& a, int ind = 2);
 CATENA_EXPORT Variable tensorsolve(const Variable& a, const Variable& b, const Axes& dims = {});
 
 // ---- further factors ----
+// The same as orgqr.
 inline Variable householder_product(const Variable& a, const Variable& tau) { return orgqr(a, tau); }
 // a = U H with orthonormal columns U and a symmetric positive semidefinite H, for M >= N (ValueError).
 struct PolarResult {

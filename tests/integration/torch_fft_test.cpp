@@ -1,5 +1,6 @@
 // torch.fft on variables, and parts of complex variables: PyTorch's values and gradients, errors.
 #include <boost/test/unit_test.hpp>
+#include <cmath>
 
 #include <catena/catena.h>
 
@@ -55,7 +56,7 @@ BOOST_AUTO_TEST_CASE(along_one_axis) {
         {2.6457513110645903, -0.8990512910638643, 3.9700057380800065, -3.070954447016142, -3.070954447016142,
          3.9700057380800065, -0.8990512910638643});
   check(fft::hfft(x, 4), {2, 4, -6, 4});
-  check(fft::fft(autograd::cast(x, nd::float32)).abs().cast(nd::float64), of(fft::fft(x).abs()), 1e-6);
+  check(fft::fft(autograd::cast(x, nd::float32)).abs(), of(fft::fft(x).abs()), 1e-6);
   BOOST_TEST(fft::fft(autograd::cast(x, nd::float32)).dtype() == nd::complex64);
   BOOST_TEST(fft::rfft(x, {}, 0).shape() == nd::Shape{3});
 }
