@@ -32,6 +32,7 @@
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/functions/torch_products.h>
+#include <catena/autograd/functions/torch_special.h>
 #include <catena/autograd/functions/torch_statistics.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
@@ -44,8 +45,14 @@
 #include <catena/autograd/ndarray_backend/tensor.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/ndarray_backend/torch_cuda.h>
+#include <catena/autograd/ndarray_backend/torch_fft.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
+<<<<<<< HEAD
 #include <catena/autograd/ndarray_backend/torch_options.h>
+=======
+#include <catena/autograd/ndarray_backend/torch_linalg.h>
+#include <catena/autograd/ndarray_backend/torch_signal.h>
+>>>>>>> g_special
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>

@@ -8,6 +8,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/complex.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/kernels/registry/families.h>
@@ -147,7 +148,9 @@ Constant reciprocal(const Constant& c) {
 
 }  // namespace
 
-Variable absolute(const Variable& x) { return elementwise(kAbsolute, x); }
+Variable absolute(const Variable& x) {
+  return x && x.is_complex() ? internal::complex_absolute(x) : elementwise(kAbsolute, x);
+}
 Variable fix(const Variable& x) { return elementwise(kFix, x); }
 Variable round(const Variable& x) { return elementwise(kRound, x); }
 
@@ -225,6 +228,7 @@ const Variable& beside(const Constant& c, const Variable& x, Variable& converted
 
 Variable negate(const Variable& x) { return elementwise(kNegate, x); }
 
+<<<<<<< HEAD
 Variable add(const Variable& x, const Variable& y) { return of_two(kAdd, x, y); }
 Variable add(const Variable& x, const Constant& c) {
   Variable converted;
@@ -274,6 +278,32 @@ Variable power(const Variable& x, const Constant& c) {
 Variable power(const Constant& c, const Variable& x) {
   Variable converted;
   return elementwise(kConstantPower, beside(c, x, converted), c);
+=======
+Variable add(const Variable& x, const Variable& y) { return elementwise(kAdd, x, y); }
+Variable add(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, c); }
+Variable add(const Constant& c, const Variable& x) { return elementwise(kAddConstant, x, c); }
+
+Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSubtract, x, y); }
+Variable subtract(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, negative(c, x)); }
+Variable subtract(const Constant& c, const Variable& x) { return elementwise(kSubtractFromConstant, x, c); }
+
+Variable multiply(const Variable& x, const Variable& y) {
+  if (x && y && x.is_complex() && y.is_complex()) [[unlikely]]
+    return internal::complex_product(x, y);
+  return elementwise(kMultiply, x, y);
+}
+Variable multiply(const Variable& x, const Constant& c) { return elementwise(kMultiplyConstant, x, c); }
+Variable multiply(const Constant& c, const Variable& x) { return elementwise(kMultiplyConstant, x, c); }
+
+Variable divide(const Variable& x, const Variable& y) { return elementwise(kDivide, x, y); }
+Variable divide(const Variable& x, const Constant& c) { return elementwise(kDivideByConstant, x, reciprocal(c)); }
+Variable divide(const Constant& c, const Variable& x) { return elementwise(kDivideConstant, x, c); }
+
+Variable power(const Variable& x, const Variable& y) { return elementwise(kPower, x, y); }
+Variable power(const Variable& x, const Constant& c) {
+  if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({x}, c)[0];
+  return elementwise(kPowerConstant, x, c);
+>>>>>>> g_special
 }
 
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }

@@ -58,6 +58,8 @@ ComplexPair transformed(const char* label, const ComplexPair& x, bool inverse) {
 
 }  // namespace
 
+namespace pairs {
+
 ComplexPair fft(const ComplexPair& x) { return transformed("FFT", x, false); }
 ComplexPair ifft(const ComplexPair& x) { return transformed("IFFT", x, true); }
 
@@ -89,5 +91,7 @@ Variable irfft(const ComplexPair& x, std::optional<std::int64_t> length) {
   imags.push_back(-flip(middle, -1));
   return transformed("IRFFT", {concat({x.real, flip(inner(x.real), -1)}, -1), concat(imags, -1)}, true).real;
 }
+
+}  // namespace pairs
 
 }  // namespace autograd

@@ -2,6 +2,9 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/math.h>
+#include <catena/autograd/ndarray_backend/torch_complex.h>
+#include <catena/autograd/operators.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/comparison.h>
 #include <catena/ndarray/routines/creation.h>
@@ -201,13 +204,11 @@ Dtype complex_dtype(const char* op, Dtype t) {
 
 Variable complex(const Variable& re, const Variable& im) {
   check<TypeError>(re.dtype() == im.dtype(), "complex", "the dtypes are ", re.dtype(), " and ", im.dtype());
-  const Shape shape = catena::broadcast_shapes("complex", re.shape(), im.shape());
-  const nd::DeviceScope scope(re.device());
-  const nd::Array z = nd::empty(shape, complex_dtype("complex", re.dtype()));
-  z.real().copy_(array_of(re));
-  z.imag().copy_(array_of(im));
-  return as_variable(z);
+  complex_dtype("complex", re.dtype());
+  const Variables parts = broadcast({re, im});
+  return internal::to_complex(parts[0]) + internal::from_imaginary(parts[1]);
 }
+<<<<<<< HEAD
 Variable polar(const Variable& abs, const Variable& angle) {
   const nd::Array r = array_of(abs), a = array_of(angle);
   return complex(as_variable(r * nd::cos(a)), as_variable(r * nd::sin(a)));
@@ -216,27 +217,41 @@ Variable real(const Variable& x) {
   if (!x.is_complex()) return x;
   return as_variable(nd::real(array_of(x)));
 }
+=======
+Variable polar(const Variable& abs, const Variable& angle) { return complex(abs * cos(angle), abs * sin(angle)); }
+Variable real(const Variable& x) { return x.is_complex() ? internal::real_part(x) : x; }
+>>>>>>> g_special
 Variable imag(const Variable& x) {
   check<TypeError>(x.is_complex(), "imag", "the dtype is ", x.dtype(), ", it must be complex");
-  return as_variable(nd::imag(array_of(x)));
+  return internal::imaginary_part(x);
 }
-Variable conj(const Variable& x) { return x.is_complex() ? as_variable(nd::conjugate(array_of(x))) : x; }
-Variable angle(const Variable& x) { return as_variable(nd::angle(array_of(x))); }
+Variable conj(const Variable& x) { return x.is_complex() ? internal::conjugated(x) : x; }
+Variable angle(const Variable& x) {
+  return x.is_complex() ? arctan2(imag(x), real(x)) : as_variable(nd::angle(array_of(x)));
+}
 Variable view_as_complex(const Variable& x) {
   check<ValueError>(x.ndim() > 0 && x.shape(-1) == 2, "view_as_complex", "the shape is ", x.shape(),
                     ", the last length must be 2");
   const Dtype dtype = complex_dtype("view_as_complex", x.dtype());
-  const nd::Array parts = array_of(x).contiguous().view(dtype);
-  Shape shape;
-  for (int k = 0; k + 1 < x.ndim(); ++k) shape.push_back(x.shape(k));
-  return as_variable(parts.reshape(shape));
+  return internal::linear(
+      "view_as_complex", x,
+      [dtype](const nd::Array& a) {
+        Shape shape;
+        for (int k = 0; k + 1 < a.ndim(); ++k) shape.push_back(a.shape(k));
+        return a.contiguous().view(dtype).reshape(shape);
+      },
+      [](const Variable& g) { return view_as_real(g); });
 }
 Variable view_as_real(const Variable& x) {
   check<TypeError>(x.is_complex(), "view_as_real", "the dtype is ", x.dtype(), ", it must be complex");
-  const nd::Array z = array_of(x).contiguous();
-  Shape shape = x.shape();
-  shape.push_back(2);
-  return as_variable(z.ravel().view(x.dtype() == Dtype::complex64 ? Dtype::float32 : Dtype::float64).reshape(shape));
+  return internal::linear(
+      "view_as_real", x,
+      [](const nd::Array& a) {
+        Shape shape = a.shape();
+        shape.push_back(2);
+        return a.contiguous().ravel().view(catena::real_dtype(a.dtype())).reshape(shape);
+      },
+      [](const Variable& g) { return view_as_complex(g); });
 }
 
 }  // namespace autograd

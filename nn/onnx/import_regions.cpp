@@ -132,7 +132,8 @@ Variables dft(Call c) {
   if (inverse && onesided) c.unsupported("it is onesided and inverse");
   if (onesided && x.shape(last) == 2) c.refuse("it is onesided, and its input is complex");
   const autograd::ComplexPair in{part(0), x.shape(last) == 2 ? part(1) : Variable()};
-  const autograd::ComplexPair y = inverse ? autograd::ifft(in) : onesided ? autograd::rfft(in.real) : autograd::fft(in);
+  namespace pairs = autograd::pairs;
+  const autograd::ComplexPair y = inverse ? pairs::ifft(in) : onesided ? pairs::rfft(in.real) : pairs::fft(in);
   return {autograd::stack({autograd::moveaxis(y.real, -1, axis), autograd::moveaxis(y.imag, -1, axis)}, -1)};
 }
 

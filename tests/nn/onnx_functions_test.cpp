@@ -190,10 +190,10 @@ BOOST_AUTO_TEST_CASE(diagonals_and_choices) {
 
 BOOST_AUTO_TEST_CASE(transforms_and_determinants) {
   const Call f = [](const Variables& in) -> Variables {
-    const auto [re, im] = autograd::fft({in[0], in[1]});
-    const auto [back, zero] = autograd::ifft({re, im});
-    const auto [half, half_im] = autograd::rfft(in[0](0));
-    return {re, im, back, zero, half, half_im, autograd::irfft({half, half_im})};
+    const auto [re, im] = autograd::pairs::fft({in[0], in[1]});
+    const auto [back, zero] = autograd::pairs::ifft({re, im});
+    const auto [half, half_im] = autograd::pairs::rfft(in[0](0));
+    return {re, im, back, zero, half, half_im, autograd::pairs::irfft({half, half_im})};
   };
   for (const std::int64_t opset : {17, 20}) {
     const Model m = check(f, {{numbers({2, 6}), numbers({2, 6}, 2)}, {numbers({3, 6}, 2), numbers({3, 6})}},

@@ -53,21 +53,21 @@ Variables windows(const Variable& x) {
 }
 
 Variables transforms(const Variable& x, const Variable& y) {
-  const auto [re, im] = fft({x, y});
-  const auto [back, zero] = ifft({re, im});
-  const auto [half, half_im] = rfft(x);
-  const auto [of_row, of_row_im] = fft({x(0), y(0)});
+  const auto [re, im] = pairs::fft({x, y});
+  const auto [back, zero] = pairs::ifft({re, im});
+  const auto [half, half_im] = pairs::rfft(x);
+  const auto [of_row, of_row_im] = pairs::fft({x(0), y(0)});
   return {re,
           im,
           back,
           zero,
           half,
           half_im,
-          irfft({half, half_im}),
-          irfft({half, half_im}, 7),
+          pairs::irfft({half, half_im}),
+          pairs::irfft({half, half_im}, 7),
           of_row,
           of_row_im,
-          ifft({of_row}).imag};
+          pairs::ifft({of_row}).imag};
 }
 
 Variables determinants(const Variable& a) {
