@@ -83,6 +83,7 @@ Variable MultivariateNormal::variance() const {
 Variable MultivariateNormal::covariance_matrix() const {
   return autograd::matmul(scale_tril, scale_tril, {.transb = true});
 }
+Variable MultivariateNormal::precision_matrix() const { return autograd::inv(covariance_matrix()); }
 Variable kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q) {
   const Variable ratio = autograd::solve_triangular(q.scale_tril, p.scale_tril, {.lower = true});
   const Variable trace = last_sum(last_sum(autograd::square(ratio)));

@@ -11,6 +11,7 @@ namespace nn::distributions {
 // One of the three is given, (..., D, D): the covariance, its inverse, or its Cholesky factor.
 struct MultivariateNormalOptions {
   std::optional<Parameter> covariance_matrix = {}, precision_matrix = {}, scale_tril = {};
+  std::optional<bool> validate_args = {};
 };
 // Vectors of the length D with the mean loc (..., D). The event has one axis. ValueError unless exactly one matrix is
 // given, for a loc without axes and for a matrix of another shape; LinAlgError for a matrix that is not positive
@@ -18,16 +19,18 @@ struct MultivariateNormalOptions {
 //   D::MultivariateNormal d(mean, covariance);   D::MultivariateNormal d(mean, {.scale_tril = factor});
 class CATENA_EXPORT MultivariateNormal : public Distribution {
  public:
-  MultivariateNormal(const Parameter& location, const Parameter& covariance)
+  MultivariateNormal(const Parameter& location, const Parameter& covariance, const ValidateArgs& = {})
       : MultivariateNormal(location, MultivariateNormalOptions{.covariance_matrix = covariance}) {}
   template <std::same_as<MultivariateNormalOptions> O = MultivariateNormalOptions>
   MultivariateNormal(const Parameter& location, const O& o) : MultivariateNormal(location, factor_of(location, o), 0) {}
+  MultivariateNormal expand(const Shape& batch) const {
+    return {expanded(loc, batch, 1), expanded(scale_tril, batch, 2), 0};
+  }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
-  Variable mean() const override;
-  Variable variance() const override;
-  Variable covariance_matrix() const;
+  Variable entropy() const override, mean() const override, variance() const override;
+  Variable mode() const override { return mean(); }
+  Variable covariance_matrix() const, precision_matrix() const;
   Variable loc, scale_tril;
 
  private:
