@@ -57,27 +57,50 @@ Array gamma_numbers(const Array& concentration, const Shape& shape) {
   // Numbers of small concentrations may underflow, and quotients of zeros are NaN.
   return binary(kernels::maximum, numbers, std::numeric_limits<double>::min()) + domain(concentration);
 }
-// The derivative of a gamma number x to its concentration a where its distribution function is fixed: -dP(a, x)/da over
-// the density, P the integral from 0 to x. With t = x exp(-s) below a, and t = x exp(s) above it, where the integral is
-// that from x to infinity, it is the integral of exp(f(s)) (log(x) - digamma(a) -+ s) over s > 0. The nodes are those of
-// the exponential rule, s = scale exp(t - exp(-t)). (Takahasi and Mori, "Double exponential formulas for numerical
-// integration", 1974.)
-Array slope(const Array& a, const Array& x) {
-  constexpr double kStep = 0.2;
+// Integrals of the density of gamma numbers of the concentration a from 0 to x (from x on where x > a), over x times the
+// density at x: of 1, and of log(t) - digamma(a), which is the derivative to a. With t = x exp(-s) (x exp(s) where
+// x > a) they are integrals over s > 0, of exp(f(s)). The nodes are those of the exponential rule, s = scale exp(t - exp(-t)).
+// (Takahasi and Mori, "Double exponential formulas for numerical integration", 1974.)
+struct GammaIntegrals {
+  Array above, area, derivative;  // above: where x > a
+};
+GammaIntegrals integrals(const Array& a, const Array& x) {
+  constexpr double kStep = 0.15;
   const Array above = binary(kernels::greater, x, a), small = binary(kernels::less, a, 1.0);
   const Array root = unary(kernels::sqrt, x), rsqrt = unary(kernels::rsqrt, a);
   const Array below_scale = rsqrt + autograd::where(small, unary(kernels::reciprocal, a), 0.0);
   const Array scale = autograd::where(above, unary(kernels::reciprocal, root + 0.2), below_scale);
   const Array sign = autograd::where(above, autograd::full_like(x, 1), -1.0);
   const Array center = unary(kernels::log, x) - unary(kernels::digamma, a);
-  Array sum = autograd::full_like(x, 0);
-  for (int k = -16; k <= 25; ++k) {
+  Array area = autograd::full_like(x, 0), derivative = area;
+  for (int k = -22; k <= 34; ++k) {
     const double t = k * kStep, node = std::exp(t - std::exp(-t)), weight = node * (1 + std::exp(-t)) * kStep;
     const Array s = binary(kernels::minimum, scale * node, 700.0) * sign;
-    const Array density = unary(kernels::exp, a * s - x * unary(kernels::expm1, s));
-    sum = sum + density * (center + s) * (scale * weight);
+    const Array part = unary(kernels::exp, a * s - x * unary(kernels::expm1, s)) * (scale * weight);
+    area = area + part;
+    derivative = derivative + part * (center + s);
   }
-  return sign * x * sum;
+  return {above, area, derivative};
+}
+// The derivative of a gamma number x to its concentration a where its distribution function is fixed: -dF/da over the
+// density.
+Array slope(const Array& a, const Array& x) {
+  const GammaIntegrals found = integrals(a, x);
+  return autograd::where(found.above, found.derivative, found.derivative * -1) * x;
+}
+// The distribution function of gamma numbers in float64.
+Variable gamma_cdf(const Variable& a, const Variable& x) {
+  const Shape shape = catena::broadcast_shapes("Gamma", a.shape(), x.shape());
+  const Array of_a = autograd::broadcast_to(a, shape).data(), of_x = autograd::broadcast_to(x, shape).data();
+  const Array inside = binary(kernels::greater, of_x, 0.0), used = autograd::where(inside, of_x, 1.0);
+  const GammaIntegrals found = integrals(of_a, used);
+  const Array log_density = of_a * unary(kernels::log, used) - used - unary(kernels::gammaln, of_a);
+  const Array density = autograd::where(inside, unary(kernels::exp, log_density), 0.0);  // times x
+  const Array area = density * found.area, of_concentration = density * found.derivative;
+  const Variable value(autograd::where(found.above, area * -1 + 1, area), {.requires_grad = false});
+  const Variable to_a(autograd::where(found.above, of_concentration * -1, of_concentration), {.requires_grad = false});
+  const Variable to_x(density / used, {.requires_grad = false});
+  return value + (a - without_graph(a)) * to_a + (x - without_graph(x)) * to_x;
 }
 // A sample in the dtype of a parameter, and above 0.
 Variable sample_of(const Variable& numbers, const Variable& like) {
@@ -101,6 +124,11 @@ Variable internal::gamma_sample(const Variable& concentration, const Shape& shap
 Variable Gamma::rsample(const Shape& shape) const {
   const Variable numbers = gamma_sample(concentration, extended(shape, batch_shape()));
   return sample_of(numbers / in_dtype(rate, autograd::Dtype::float64), rate);
+}
+Variable Gamma::cdf(const Parameter& value) const {
+  const auto float64 = autograd::Dtype::float64;
+  const Variable x = in_dtype(in_dtype(value, rate) * rate, float64);
+  return in_dtype(gamma_cdf(in_dtype(concentration, float64), x), rate.dtype());
 }
 // 0 for concentrations below 1.
 Variable Gamma::mode() const { return autograd::clip(concentration - 1, 0, kInfinity) / rate; }
@@ -203,6 +231,9 @@ Variable InverseGamma::rsample(const Shape& shape) const { return 1 / Gamma(conc
 Variable InverseGamma::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, rate);
   return Gamma(concentration, rate).log_prob(1 / x) - log(x) * 2;
+}
+Variable InverseGamma::cdf(const Parameter& value) const {
+  return 1 - Gamma(concentration, rate).cdf(1 / in_dtype(value, rate));
 }
 Variable InverseGamma::entropy() const {
   return concentration + log(rate) + lgamma(concentration) - (concentration + 1) * digamma(concentration);

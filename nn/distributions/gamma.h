@@ -22,6 +22,7 @@ class CATENA_EXPORT Gamma : public Distribution {
   Gamma expand(const Shape& batch) const { return {expanded(concentration, batch), expanded(rate, batch)}; }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
+  Variable cdf(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
   Variable concentration = parameter(0), rate = parameter(1);
 };
@@ -81,6 +82,7 @@ class CATENA_EXPORT InverseGamma : public Distribution {
   InverseGamma expand(const Shape& batch) const { return {expanded(concentration, batch), expanded(rate, batch)}; }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
+  Variable cdf(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
   Variable concentration = parameter(0), rate = parameter(1);
 };

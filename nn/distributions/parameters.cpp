@@ -101,13 +101,16 @@ Array at_least(const Variable& x, const autograd::Operand& bound) {
 Variable constant(const Shape& shape, double value, const Variable& like) {
   return Variable(autograd::full(shape, value, like.dtype(), like.device()), {.requires_grad = false});
 }
-Variable counted_support(std::int64_t n, const Distribution& d, const Variable& like, bool expand) {
+Variable numbers_below(std::int64_t n, const Variable& like) {
   std::vector<double> numbers(static_cast<std::size_t>(n));
   std::iota(numbers.begin(), numbers.end(), 0.0);
+  const Array on_device = autograd::to_device(autograd::array(numbers, Shape{n}), like.device());
+  return Variable(autograd::astype(on_device, like.dtype()), {.requires_grad = false});
+}
+Variable counted_support(std::int64_t n, const Distribution& d, const Variable& like, bool expand) {
   Shape ones{n};
   for (int k = 0; k < d.batch_shape().size(); ++k) ones.push_back(1);
-  const Array column = autograd::astype(autograd::to_device(autograd::array(numbers, ones), like.device()), like.dtype());
-  const Variable values(column, {.requires_grad = false});
+  const Variable values = autograd::reshape(numbers_below(n, like), ones);
   return expand ? autograd::broadcast_to(values, extended(Shape{n}, d.batch_shape())) : values;
 }
 Variable within(const Array& inside, const Variable& v, double outside) { return autograd::where(inside, v, outside); }

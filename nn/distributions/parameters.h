@@ -39,6 +39,7 @@ Array at_least(const Variable& x, const autograd::Operand& bound);
 Variable constant(const Shape& shape, double value, const Variable& like);
 // v where `inside` is true, else a number.
 Variable within(const Array& inside, const Variable& v, double outside);
+Variable numbers_below(std::int64_t n, const Variable& like);  // 0, 1, ..., n - 1
 // 0, 1, ..., n - 1 along a new first axis, for enumerate_support.
 Variable counted_support(std::int64_t n, const Distribution& d, const Variable& like, bool expand);
 Variable without_graph(const Variable& v);

@@ -349,11 +349,6 @@ TransformRule independent_rule(const Transform& base, int n) {
   };
   return rule;
 }
-std::int64_t elements_of(const Shape& shape) {
-  std::int64_t number = 1;
-  for (int k = 0; k < shape.size(); ++k) number *= shape[k];
-  return number;
-}
 // `to` in place of the last axes `from` of a shape.
 Shape replaced(const Shape& shape, const Shape& from, const Shape& to) {
   const int n = from.size();
@@ -372,7 +367,7 @@ ReshapeTransform::ReshapeTransform(const Shape& in, const Shape& out)
                  .codomain_event_dim = out.size(),
                  .forward_shape = [=](const Shape& s) { return replaced(s, in, out); },
                  .inverse_shape = [=](const Shape& s) { return replaced(s, out, in); }}) {
-  catena::check<catena::ValueError>(elements_of(in) == elements_of(out), "ReshapeTransform",
+  catena::check<catena::ValueError>(catena::checked_size(in) == catena::checked_size(out), "ReshapeTransform",
                                     "the shapes ", in, " and ", out, " have different numbers of elements");
 }
 namespace {
