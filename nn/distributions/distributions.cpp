@@ -1,7 +1,5 @@
 #include <catena/nn/distributions/distributions.h>
 
-#include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <catena/autograd/functions/array.h>
@@ -23,6 +21,7 @@ using catena::ValueError;
 using namespace internal;
 namespace kernels = catena::kernels;
 
+<<<<<<< HEAD
 namespace {
 
 // The values that an option gives: the first one, or the second one by `convert`.
@@ -37,6 +36,9 @@ Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 -
 Variable Parameter::value() const {
   return number_ ? autograd::as_variable(autograd::arrays::full({}, *number_)) : value_;
 }
+=======
+Variable Parameter::value() const { return number_ ? autograd::as_variable(autograd::full({}, *number_)) : value_; }
+>>>>>>> g_dist
 
 // ---- the base ----
 Distribution::~Distribution() = default;
@@ -45,35 +47,45 @@ Variable Distribution::draw(const Shape& shape) const { return rsample(shape); }
 Variable Distribution::rsample(const Shape&) const {
   catena::fail<NotImplementedError>("rsample", "samples of this distribution have no derivatives; write sample()");
 }
-Variable Distribution::cdf(const Parameter&) const {
-  catena::fail<NotImplementedError>("cdf", "this distribution has none");
+namespace {
+[[noreturn]] void missing(const char* function) {
+  catena::fail<NotImplementedError>(function, "this distribution has none");
 }
+}  // namespace
+Distribution::Distribution(std::initializer_list<Parameter> parameters)
+    : parameters_(broadcast(parameters)), batch_shape_(parameters_[0].shape()) {}
+Variable Distribution::expanded(const Variable& parameter, const Shape& batch, int event_axes) {
+  return autograd::broadcast_to(parameter, last_of(parameter.shape(), event_axes, {}).empty()
+                                               ? batch
+                                               : extended(batch, last_of(parameter.shape(), event_axes, {})));
+}
+Variable Distribution::entropy() const { missing("entropy"); }
+Variable Distribution::mean() const { missing("mean"); }
+Variable Distribution::variance() const { missing("variance"); }
+Variable Distribution::mode() const { missing("mode"); }
+Variable Distribution::cdf(const Parameter&) const { missing("cdf"); }
+Variable Distribution::icdf(const Parameter&) const { missing("icdf"); }
+Variable Distribution::enumerate_support(bool) const { missing("enumerate_support"); }
 Variable Distribution::stddev() const { return autograd::sqrt(variance()); }
+Variable Distribution::perplexity() const { return autograd::exp(entropy()); }
 
 // ---- Normal ----
-Normal::Normal(const Parameter& location, const Parameter& deviation)
-    : Distribution(broadcast(first_of(location, deviation), second_of(location, deviation))),
-      loc(first_of(location, deviation)),
-      scale(second_of(location, deviation)) {}
 Parameter Normal::scale_of(const NormalOptions& o) {
   return o.log_scale ? Parameter(autograd::exp(floating(o.log_scale->value()))) : o.scale;
 }
 Variable Normal::rsample(const Shape& shape) const {
-  const Variable noise(autograd::random_normal(extended(shape, batch_shape()), 0, 1, scale.dtype(),
-                                               autograd::default_generator(), scale.device()),
-                       {.requires_grad = false});
-  return loc + scale * noise;
+  return loc + scale * normal_numbers(extended(shape, batch_shape()), scale);
 }
 Variable Normal::log_prob(const Parameter& value) const {
   return -autograd::square((in_dtype(value, loc) - loc) / scale) * 0.5 - autograd::log(scale) - kLogSqrt2Pi;
 }
-Variable Normal::entropy() const {
-  return autograd::broadcast_to(autograd::log(scale) + (0.5 + kLogSqrt2Pi), batch_shape());
-}
-Variable Normal::mean() const { return autograd::broadcast_to(loc, batch_shape()); }
-Variable Normal::variance() const { return autograd::broadcast_to(autograd::square(scale), batch_shape()); }
+Variable Normal::entropy() const { return autograd::log(scale) + (0.5 + kLogSqrt2Pi); }
+Variable Normal::variance() const { return autograd::square(scale); }
 Variable Normal::cdf(const Parameter& value) const {
   return autograd::erf((in_dtype(value, loc) - loc) / scale * (1 / std::numbers::sqrt2)) * 0.5 + 0.5;
+}
+Variable Normal::icdf(const Parameter& probability) const {
+  return loc + scale * autograd::ndtri(in_dtype(probability, loc));
 }
 Variable kl_divergence(const Normal& p, const Normal& q) {
   const Variable ratio = autograd::square(p.scale / q.scale);
@@ -81,53 +93,53 @@ Variable kl_divergence(const Normal& p, const Normal& q) {
 }
 
 // ---- Laplace ----
-Laplace::Laplace(const Parameter& location, const Parameter& width)
-    : Distribution(broadcast(first_of(location, width), second_of(location, width))),
-      loc(first_of(location, width)),
-      scale(second_of(location, width)) {}
-Variable Laplace::rsample(const Shape& shape) const {
-  // Of an even number u in (-1, 1): -sign(u) log(1 - |u|).
-  const Array u = uniform(extended(shape, batch_shape()), scale) * 2 - 1;
-  const Array size = autograd::apply(kernels::absolute, {u});
-  const Array near_one = autograd::apply(kernels::minimum, {size, 1 - kEps});
-  const Array noise = autograd::apply(kernels::sign, {u}) * autograd::apply(kernels::log1p, {near_one * -1}) * -1;
-  return loc + scale * Variable(noise, {.requires_grad = false});
-}
+Variable Laplace::rsample(const Shape& shape) const { return icdf(even(extended(shape, batch_shape()), scale)); }
 Variable Laplace::log_prob(const Parameter& value) const {
   return -autograd::absolute(in_dtype(value, loc) - loc) / scale - autograd::log(scale * 2);
 }
-Variable Laplace::entropy() const { return autograd::broadcast_to(autograd::log(scale * 2) + 1, batch_shape()); }
-Variable Laplace::mean() const { return autograd::broadcast_to(loc, batch_shape()); }
-Variable Laplace::variance() const { return autograd::broadcast_to(autograd::square(scale) * 2, batch_shape()); }
+Variable Laplace::entropy() const { return autograd::log(scale * 2) + 1; }
+Variable Laplace::variance() const { return autograd::square(scale) * 2; }
+Variable Laplace::cdf(const Parameter& value) const {
+  const Variable d = in_dtype(value, loc) - loc;
+  return autograd::sign(d) * autograd::expm1(-autograd::absolute(d) / scale) * -0.5 + 0.5;
+}
+Variable Laplace::icdf(const Parameter& probability) const {
+  const Variable u = in_dtype(probability, loc) - 0.5;
+  return loc - scale * autograd::sign(u) * autograd::log1p(autograd::absolute(u) * -2);
+}
+Variable kl_divergence(const Laplace& p, const Laplace& q) {
+  const Variable ratio = p.scale / q.scale, distance = autograd::absolute(p.loc - q.loc);
+  return distance / q.scale - autograd::log(ratio) + ratio * autograd::exp(-distance / p.scale) - 1;
+}
 
 // ---- Uniform ----
-Uniform::Uniform(const Parameter& lower, const Parameter& upper)
-    : Distribution(broadcast(first_of(lower, upper), second_of(lower, upper))),
-      low(first_of(lower, upper)),
-      high(second_of(lower, upper)) {}
 Variable Uniform::rsample(const Shape& shape) const {
   const Array u = autograd::random_uniform(extended(shape, batch_shape()), 0, 1, low.dtype(),
                                            autograd::default_generator(), low.device());
   return low + (high - low) * Variable(u, {.requires_grad = false});
 }
 Variable Uniform::log_prob(const Parameter& value) const {
-  const Array x = in_dtype(value, low).data();
-  const Array inside = autograd::apply(kernels::logical_and, {autograd::apply(kernels::greater_equal, {x, low.data()}),
-                                                              autograd::apply(kernels::less, {x, high.data()})});
-  const Array outside = autograd::where(inside, 0.0, -std::numeric_limits<double>::infinity());
-  const Variable penalty(autograd::astype(outside, low.dtype()), {.requires_grad = false});
-  return penalty - autograd::log(high - low);
+  const Variable x = in_dtype(value, low);
+  const Array inside =
+      binary(kernels::logical_and, at_least(x, low.data()), binary(kernels::less, x.data(), high.data()));
+  return within(inside, -autograd::log(high - low), -kInfinity);
 }
 Variable Uniform::entropy() const { return autograd::log(high - low); }
 Variable Uniform::mean() const { return (low + high) * 0.5; }
 Variable Uniform::variance() const { return autograd::square(high - low) / 12.0; }
+Variable Uniform::cdf(const Parameter& value) const {
+  return autograd::clip((in_dtype(value, low) - low) / (high - low), 0, 1);
+}
+Variable Uniform::icdf(const Parameter& probability) const { return low + in_dtype(probability, low) * (high - low); }
+Variable kl_divergence(const Uniform& p, const Uniform& q) {
+  const Array covered =
+      binary(kernels::logical_and, at_least(p.low, q.low.data()), at_least(q.high, p.high.data()));
+  return within(covered, autograd::log((q.high - q.low) / (p.high - p.low)), kInfinity);
+}
 
 // ---- Exponential ----
-Exponential::Exponential(const Parameter& inverse_mean)
-    : Distribution(inverse_mean.value().shape()), rate(floating(inverse_mean.value())) {}
 Variable Exponential::rsample(const Shape& shape) const {
-  const Array u = uniform(extended(shape, batch_shape()), rate);
-  return Variable(autograd::apply(kernels::log, {u}) * -1, {.requires_grad = false}) / rate;
+  return -autograd::log(even(extended(shape, batch_shape()), rate)) / rate;
 }
 Variable Exponential::log_prob(const Parameter& value) const {
   return autograd::log(rate) - rate * in_dtype(value, rate);
@@ -135,20 +147,19 @@ Variable Exponential::log_prob(const Parameter& value) const {
 Variable Exponential::entropy() const { return -autograd::log(rate) + 1; }
 Variable Exponential::mean() const { return 1 / rate; }
 Variable Exponential::variance() const { return 1 / autograd::square(rate); }
+Variable Exponential::mode() const { return constant(batch_shape(), 0, rate); }
+Variable Exponential::cdf(const Parameter& value) const { return -autograd::expm1(-rate * in_dtype(value, rate)); }
+Variable Exponential::icdf(const Parameter& probability) const {
+  return -autograd::log1p(-in_dtype(probability, rate)) / rate;
+}
 Variable kl_divergence(const Exponential& p, const Exponential& q) {
   const Variable ratio = q.rate / p.rate;
   return ratio - autograd::log(ratio) - 1;
 }
 
 // ---- Bernoulli ----
-Variable Bernoulli::logits_of(const ProbsOptions& o) {
-  return one_of("Bernoulli", o, [](const Variable& probs) {
-    const Variable p = clipped(probs);
-    return autograd::log(p) - autograd::log1p(-p);
-  });
-}
-Bernoulli::Bernoulli(const Variable& values, int)
-    : Distribution(values.shape()), logits(values), probs(nn::sigmoid(values)) {}
+Bernoulli::Bernoulli(const OfLogits& o)
+    : Distribution(o.values.shape()), logits(o.values), probs(nn::sigmoid(o.values)) {}
 Variable Bernoulli::draw(const Shape& shape) const {
   const Array u = autograd::random_uniform(extended(shape, batch_shape()), 0, 1, probs.dtype(),
                                            autograd::default_generator(), probs.device());
@@ -160,36 +171,39 @@ Variable Bernoulli::log_prob(const Parameter& value) const {
 }
 Variable Bernoulli::entropy() const { return nn::softplus(logits) - probs * logits; }
 Variable Bernoulli::variance() const { return probs * (1 - probs); }
+// NaN where both are equally probable.
+Variable Bernoulli::mode() const {
+  const Array even_chance = binary(kernels::equal, probs.data(), 0.5);
+  const Variable likelier(autograd::astype(at_least(probs, 0.5), probs.dtype()), {.requires_grad = false});
+  return autograd::where(even_chance, kNan, likelier);
+}
+Variable Bernoulli::enumerate_support(bool expand) const { return counted_support(2, *this, probs, expand); }
 Variable kl_divergence(const Bernoulli& p, const Bernoulli& q) {
   return nn::softplus(q.logits) - nn::softplus(p.logits) + p.probs * (p.logits - q.logits);
 }
 
 // ---- Categorical ----
-Variable Categorical::logits_of(const ProbsOptions& o) {
-  return one_of("Categorical", o, [](const Variable& probs) {
-    check<ValueError>(probs.ndim() >= 1, "Categorical", "probs have no axis of classes");
-    return autograd::log(clipped(probs / autograd::sum(probs, catena::Axes{probs.ndim() - 1}, true)));
-  });
-}
 namespace {
-Shape batch_of(const Variable& values) {
+Shape classes_apart(const Variable& values) {
   check<ValueError>(values.ndim() >= 1, "Categorical", "the logits have no axis of classes");
   return without_last(values.shape());
 }
 // Where a class may occur: a class with the logit -inf has the probability 0. True for NaN, which the results keep.
 Array possible(const Variable& probs) { return autograd::apply(kernels::not_equal, {probs.data(), 0.0}); }
 }  // namespace
-Categorical::Categorical(const Variable& values, int)
-    : Distribution(batch_of(values)),
-      logits(nn::log_softmax(values, values.ndim() - 1)),
+Categorical::Categorical(const OfLogits& o)
+    : Distribution(classes_apart(o.values)),
+      logits(nn::log_softmax(o.values, o.values.ndim() - 1)),
       probs(autograd::exp(logits)) {}
 // The class with the greatest logit - log(-log(u)), which has the probabilities of the classes (Gumbel).
 Variable Categorical::draw(const Shape& shape) const {
-  const Array u = uniform(extended(shape, logits.shape()), logits);
-  const Array below_one = autograd::apply(kernels::minimum, {u, 1 - kEps});
-  const Array waiting = autograd::apply(kernels::log, {below_one}) * -1;
-  const Variable scores(logits.data() - autograd::apply(kernels::log, {waiting}), {.requires_grad = false});
+  const Variable scores = without_graph(logits) + gumbel_numbers(extended(shape, logits.shape()), logits);
   return autograd::argmax(scores, scores.ndim() - 1);
+}
+Variable Categorical::mode() const { return autograd::argmax(without_graph(logits), logits.ndim() - 1); }
+Variable Categorical::enumerate_support(bool expand) const {
+  const Variable labels = counted_support(logits.shape()[logits.ndim() - 1], *this, logits, expand);
+  return labels.astype(autograd::Dtype::int64);
 }
 Variable Categorical::log_prob(const Parameter& value) const {
   const std::int64_t classes = logits.shape()[logits.ndim() - 1];
@@ -201,30 +215,20 @@ Variable Categorical::log_prob(const Parameter& value) const {
 }
 Variable Categorical::entropy() const { return -last_sum(probs * autograd::where(possible(probs), logits, 0.0)); }
 Variable Categorical::mean() const {
+<<<<<<< HEAD
   return Variable(
       autograd::arrays::full(batch_shape(), std::numeric_limits<double>::quiet_NaN(), logits.dtype(), logits.device()),
       {.requires_grad = false});
+=======
+  return constant(batch_shape(), kNan, logits);
+>>>>>>> g_dist
 }
 // A class that is possible under p alone makes it infinite; one that is impossible under p adds nothing.
 Variable kl_divergence(const Categorical& p, const Categorical& q) {
   const Array of_p = possible(p.probs), of_q = possible(q.probs);
   const Variable of_both = p.probs * (autograd::where(of_p, p.logits, 0.0) - autograd::where(of_q, q.logits, 0.0));
-  const Variable terms = autograd::where(of_q, of_both, std::numeric_limits<double>::infinity());
+  const Variable terms = autograd::where(of_q, of_both, kInfinity);
   return last_sum(autograd::where(of_p, terms, 0.0));
-}
-
-// ---- Independent ----
-void internal::check_axes(int n, const Shape& batch_shape) {
-  check<ValueError>(n >= 0 && n <= batch_shape.size(), "Independent", "the number of axes is ", n, "; the batch has ",
-                    batch_shape.size());
-}
-void internal::check_equal_axes(int p, int q) {
-  check<ValueError>(p == q, "kl_divergence", "the events have ", p, " and ", q, " axes of the batch");
-}
-Variable internal::sum_of_last(const Variable& x, int n) {
-  Variable result = x;
-  for (int k = 0; k < n; ++k) result = last_sum(result);
-  return result;
 }
 
 }  // namespace nn::distributions

@@ -15,6 +15,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -47,9 +48,16 @@ class CATENA_EXPORT Parameter {
 struct ProbsOptions {
   std::optional<Parameter> probs = {}, logits = {};
   std::optional<Parameter> p = probs, logit = logits;
+  std::optional<bool> validate_args = {};
 };
 
-// The base of all distributions.
+// The last argument of every constructor, as in PyTorch: D::Normal(0, 1, {.validate_args = false}). Parameters are not
+// checked, whatever it says.
+struct ValidateArgs {
+  std::optional<bool> validate_args = {};
+};
+
+// The base of all distributions. A function that a distribution has not throws NotImplementedError.
 class CATENA_EXPORT Distribution {
  public:
   virtual ~Distribution();
@@ -57,166 +65,219 @@ class CATENA_EXPORT Distribution {
   // A sample that is a differentiable function of the parameters. NotImplementedError for discrete distributions.
   virtual Variable rsample(const Shape& shape = {}) const;
   virtual Variable log_prob(const Parameter& value) const = 0;
-  virtual Variable entropy() const = 0;
-  virtual Variable mean() const = 0;
-  virtual Variable variance() const = 0;
+  virtual Variable entropy() const;
+  virtual Variable mean() const;
+  virtual Variable variance() const;
   Variable stddev() const;
-  // The probability that a sample is at most `value`. NotImplementedError unless a class has it.
+  // The value of the greatest probability or density.
+  virtual Variable mode() const;
+  // The probability that a sample is at most `value`, and its inverse.
   virtual Variable cdf(const Parameter& value) const;
+  virtual Variable icdf(const Parameter& probability) const;
+  // All values of a discrete distribution, along a new first axis: (N,) + batch_shape() + event_shape(), or without
+  // `expand` with lengths of 1 in place of those of the batch.
+  virtual Variable enumerate_support(bool expand = true) const;
+  Variable perplexity() const;  // exp(entropy())
   const Shape& batch_shape() const noexcept { return batch_shape_; }
   const Shape& event_shape() const noexcept { return event_shape_; }
 
  protected:
+  // Of numbers and arrays that broadcast: parameter(k) is the k-th one in the dtype, shape and device of all.
+  Distribution(std::initializer_list<Parameter> parameters);
   explicit Distribution(Shape batch_shape, Shape event_shape = {})
       : batch_shape_(std::move(batch_shape)), event_shape_(std::move(event_shape)) {}
+  const Variable& parameter(int k) const { return parameters_[k]; }
+  // A parameter in the shape `batch` and its own last `event_axes` axes, for expand().
+  static Variable expanded(const Variable& parameter, const Shape& batch, int event_axes = 0);
   virtual Variable draw(const Shape& shape) const;
 
  private:
+  autograd::Variables parameters_;
   Shape batch_shape_, event_shape_;
 };
 
 struct NormalOptions {
   Parameter loc = 0, scale = 1;
   std::optional<Parameter> log_scale = {};  // in place of scale, its logarithm
+  std::optional<bool> validate_args = {};
 };
 // The normal distribution with the mean loc and the standard deviation scale.
 class CATENA_EXPORT Normal : public Distribution {
  public:
-  Normal(const Parameter& location, const Parameter& deviation);
+  Normal(const Parameter& location, const Parameter& deviation, const ValidateArgs& = {})
+      : Distribution({location, deviation}) {}
   template <std::same_as<NormalOptions> O = NormalOptions> explicit Normal(const O& o) : Normal(o.loc, scale_of(o)) {}
+  Normal expand(const Shape& batch) const { return {expanded(loc, batch), expanded(scale, batch)}; }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
-  Variable mean() const override;
-  Variable variance() const override;
-  Variable cdf(const Parameter& value) const override;
-  Variable loc, scale;
+  Variable entropy() const override, variance() const override;
+  Variable mean() const override { return loc; }
+  Variable mode() const override { return loc; }
+  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable loc = parameter(0), scale = parameter(1);
 
  private:
   static Parameter scale_of(const NormalOptions& o);
 };
 
-// The parameters of Laplace by name.
+// The parameters of Laplace and of other distributions by name.
 struct LocationScale {
   Parameter loc = 0, scale = 1;
+  std::optional<bool> validate_args = {};
 };
 // exp(-|x - loc| / scale) / (2 scale).
 class CATENA_EXPORT Laplace : public Distribution {
  public:
-  Laplace(const Parameter& location, const Parameter& width);
+  Laplace(const Parameter& location, const Parameter& width, const ValidateArgs& = {})
+      : Distribution({location, width}) {}
   template <std::same_as<LocationScale> O = LocationScale> explicit Laplace(const O& o) : Laplace(o.loc, o.scale) {}
+  Laplace expand(const Shape& batch) const { return {expanded(loc, batch), expanded(scale, batch)}; }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
-  Variable mean() const override;
-  Variable variance() const override;
-  Variable loc, scale;
+  Variable entropy() const override, variance() const override;
+  Variable mean() const override { return loc; }
+  Variable mode() const override { return loc; }
+  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable loc = parameter(0), scale = parameter(1);
 };
 
 struct UniformOptions {
   Parameter low = 0, high = 1;
+  std::optional<bool> validate_args = {};
 };
-// Equal density from low to high; log_prob is -inf outside of [low, high).
+// Equal density from low to high; log_prob is -inf outside of [low, high). There is no mode.
 class CATENA_EXPORT Uniform : public Distribution {
  public:
-  Uniform(const Parameter& lower, const Parameter& upper);
+  Uniform(const Parameter& lower, const Parameter& upper, const ValidateArgs& = {}) : Distribution({lower, upper}) {}
   template <std::same_as<UniformOptions> O = UniformOptions> explicit Uniform(const O& o) : Uniform(o.low, o.high) {}
+  Uniform expand(const Shape& batch) const { return {expanded(low, batch), expanded(high, batch)}; }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
-  Variable mean() const override;
-  Variable variance() const override;
-  Variable low, high;
+  Variable entropy() const override, mean() const override, variance() const override;
+  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable low = parameter(0), high = parameter(1);
 };
 
+struct ExponentialOptions {
+  Parameter rate = 1;
+  std::optional<bool> validate_args = {};
+};
 // rate exp(-rate x) for x >= 0.
 class CATENA_EXPORT Exponential : public Distribution {
  public:
-  explicit Exponential(const Parameter& inverse_mean);
+  explicit Exponential(const Parameter& inverse_mean, const ValidateArgs& = {}) : Distribution({inverse_mean}) {}
+  template <std::same_as<ExponentialOptions> O = ExponentialOptions>
+  explicit Exponential(const O& o) : Exponential(o.rate) {}
+  Exponential expand(const Shape& batch) const { return Exponential(expanded(rate, batch)); }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
-  Variable mean() const override;
-  Variable variance() const override;
-  Variable rate;
+  Variable entropy() const override, mean() const override, variance() const override, mode() const override;
+  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable rate = parameter(0);
 };
+
+namespace internal {
+// Names that two constructors share: of values that are logits.
+struct OfLogits {
+  Variable values;
+};
+// The logits of options of one probability. ValueError unless one of both is given.
+CATENA_EXPORT Variable logits_of(const char* name, const ProbsOptions& o);
+// The logits of options of the probabilities of classes.
+CATENA_EXPORT Variable class_logits_of(const char* name, const ProbsOptions& o);
+}  // namespace internal
 
 // 1 with the probability probs, else 0. Probabilities are limited to 2^-23 and 1 - 2^-23.
 class CATENA_EXPORT Bernoulli : public Distribution {
  public:
-  explicit Bernoulli(const Parameter& probabilities) : Bernoulli(ProbsOptions{.probs = probabilities}) {}
+  explicit Bernoulli(const Parameter& probabilities, const ValidateArgs& = {})
+      : Bernoulli(ProbsOptions{.probs = probabilities}) {}
   // ValueError unless one of both is given
-  template <std::same_as<ProbsOptions> O = ProbsOptions> explicit Bernoulli(const O& o) : Bernoulli(logits_of(o), 0) {}
+  template <std::same_as<ProbsOptions> O = ProbsOptions>
+  explicit Bernoulli(const O& o) : Bernoulli(internal::OfLogits{internal::logits_of("Bernoulli", o)}) {}
+  Bernoulli expand(const Shape& batch) const { return Bernoulli(internal::OfLogits{expanded(logits, batch)}); }
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
+  Variable entropy() const override, variance() const override, mode() const override;
   Variable mean() const override { return probs; }
-  Variable variance() const override;
+  Variable enumerate_support(bool expand = true) const override;
   Variable logits, probs;
 
  protected:
   Variable draw(const Shape& shape) const override;
 
  private:
-  Bernoulli(const Variable& values, int);
-  static Variable logits_of(const ProbsOptions& o);
+  explicit Bernoulli(const internal::OfLogits& logits);
 };
 
 // A class 0, 1, ..., C - 1 (int64). probs (..., C) are divided by their sum over the last axis; logits are their
 // logarithms but for a number. ValueError unless one of both is given; mean and variance are NaN.
 class CATENA_EXPORT Categorical : public Distribution {
  public:
-  explicit Categorical(const Parameter& probabilities) : Categorical(ProbsOptions{.probs = probabilities}) {}
+  explicit Categorical(const Parameter& probabilities, const ValidateArgs& = {})
+      : Categorical(ProbsOptions{.probs = probabilities}) {}
   template <std::same_as<ProbsOptions> O = ProbsOptions>
-  explicit Categorical(const O& o) : Categorical(logits_of(o), 0) {}
+  explicit Categorical(const O& o) : Categorical(internal::OfLogits{internal::class_logits_of("Categorical", o)}) {}
+  Categorical expand(const Shape& batch) const { return Categorical(internal::OfLogits{expanded(logits, batch, 1)}); }
   Variable log_prob(const Parameter& value) const override;
-  Variable entropy() const override;
-  Variable mean() const override;
+  Variable entropy() const override, mean() const override, mode() const override;
   Variable variance() const override { return mean(); }
+  Variable enumerate_support(bool expand = true) const override;
   Variable logits, probs;  // logits: the logarithms of probs
 
  protected:
   Variable draw(const Shape& shape) const override;
 
  private:
-  Categorical(const Variable& values, int);
-  static Variable logits_of(const ProbsOptions& o);
+  explicit Categorical(const internal::OfLogits& logits);
 };
 
-// A distribution whose last n batch axes belong to one event: log_prob and entropy are summed over them. ValueError for
-// an n that is negative or above the number of batch axes.
-template <class Base> class Independent {
- public:
-  Independent(Base distribution, int n);
-  Variable sample(const Shape& shape = {}) const { return base.sample(shape); }
-  Variable rsample(const Shape& shape = {}) const { return base.rsample(shape); }
-  Variable log_prob(const Parameter& value) const;
-  Variable entropy() const;
-  Variable mean() const { return base.mean(); }
-  Variable variance() const { return base.variance(); }
-  int n() const noexcept { return n_; }
-  Base base;
-
- private:
-  int n_;
-};
 namespace internal {
 CATENA_EXPORT void check_axes(int n, const Shape& batch_shape);
 CATENA_EXPORT void check_equal_axes(int p, int q);
 CATENA_EXPORT Variable sum_of_last(const Variable& x, int n);
+// The first axes of a shape but for the last n, and the last n before those of `event`.
+CATENA_EXPORT Shape without_last(const Shape& batch, int n);
+CATENA_EXPORT Shape last_of(const Shape& batch, int n, const Shape& event);
+CATENA_EXPORT Shape joined(const Shape& first, const Shape& second);
 }  // namespace internal
-template <class Base> Independent<Base>::Independent(Base distribution, int n) : base(std::move(distribution)), n_(n) {
-  internal::check_axes(n, base.batch_shape());
-}
-template <class Base> Variable Independent<Base>::log_prob(const Parameter& value) const {
-  return internal::sum_of_last(base.log_prob(value), n_);
-}
-template <class Base> Variable Independent<Base>::entropy() const { return internal::sum_of_last(base.entropy(), n_); }
+// A distribution whose last n batch axes belong to one event: log_prob and entropy are summed over them. ValueError for
+// an n that is negative or above the number of batch axes.
+template <class Base> class Independent : public Distribution {
+ public:
+  Independent(Base distribution, int n, const ValidateArgs& = {});
+  Independent expand(const Shape& batch) const {
+    return {base.expand(internal::joined(batch, internal::last_of(base.batch_shape(), n_, {}))), n_};
+  }
+  Variable rsample(const Shape& shape = {}) const override { return base.rsample(shape); }
+  Variable log_prob(const Parameter& value) const override { return internal::sum_of_last(base.log_prob(value), n_); }
+  Variable entropy() const override { return internal::sum_of_last(base.entropy(), n_); }
+  Variable mean() const override { return base.mean(); }
+  Variable variance() const override { return base.variance(); }
+  Variable mode() const override { return base.mode(); }
+  int n() const noexcept { return n_; }
+  Base base;
+
+ protected:
+  Variable draw(const Shape& shape) const override { return base.sample(shape); }
+
+ private:
+  int n_;
+};
+template <class Base>
+Independent<Base>::Independent(Base distribution, int n, const ValidateArgs&)
+    : Distribution((internal::check_axes(n, distribution.batch_shape()),
+                    internal::without_last(distribution.batch_shape(), n)),
+                   internal::last_of(distribution.batch_shape(), n, distribution.event_shape())),
+      base(std::move(distribution)),
+      n_(n) {}
 
 // The Kullback-Leibler divergence of p from q, the mean of log p - log q under p, for each element of the batch.
 CATENA_EXPORT Variable kl_divergence(const Normal& p, const Normal& q);
 CATENA_EXPORT Variable kl_divergence(const Bernoulli& p, const Bernoulli& q);
 CATENA_EXPORT Variable kl_divergence(const Categorical& p, const Categorical& q);
 CATENA_EXPORT Variable kl_divergence(const Exponential& p, const Exponential& q);
+CATENA_EXPORT Variable kl_divergence(const Laplace& p, const Laplace& q);
+CATENA_EXPORT Variable kl_divergence(const Uniform& p, const Uniform& q);
 // ValueError unless p.n() == q.n().
 template <class Base> Variable kl_divergence(const Independent<Base>& p, const Independent<Base>& q) {
   internal::check_equal_axes(p.n(), q.n());

@@ -1,5 +1,6 @@
 #include <catena/nn/distributions/gamma.h>
 
+#include <cmath>
 #include <limits>
 
 #include <catena/autograd/functions/array.h>
@@ -24,15 +25,10 @@ namespace kernels = catena::kernels;
 
 namespace {
 
-using Arrays = std::initializer_list<autograd::Operand>;
-Array binary(const catena::KernelDef& kernel, const Array& a, const Array& b) {
-  return autograd::apply(kernel, Arrays{a, b});
-}
-Array unary(const catena::KernelDef& kernel, const Array& a) { return autograd::apply(kernel, Arrays{a}); }
 Array in_float64(const Variable& v) { return autograd::astype(v.data(), autograd::Dtype::float64); }
 Array even_numbers(const Shape& shape, const Array& like) {
   const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
-  return autograd::apply(kernels::maximum, Arrays{u, std::numeric_limits<double>::min()});
+  return binary(kernels::maximum, u, std::numeric_limits<double>::min());
 }
 
 // 0, and NaN where a parameter is negative.
@@ -59,25 +55,83 @@ Array gamma_numbers(const Array& concentration, const Shape& shape) {
   const Array power = unary(kernels::log, even_numbers(shape, concentration)) / concentration;
   const Array numbers = autograd::where(small, drawn * unary(kernels::exp, power), drawn);
   // Numbers of small concentrations may underflow, and quotients of zeros are NaN.
-  return autograd::apply(kernels::maximum, Arrays{numbers, std::numeric_limits<double>::min()}) + domain(concentration);
+  return binary(kernels::maximum, numbers, std::numeric_limits<double>::min()) + domain(concentration);
+}
+// Integrals of the density of gamma numbers of the concentration a from 0 to x (from x on where x > a), over x times the
+// density at x: of 1, and of log(t) - digamma(a), which is the derivative to a. With t = x exp(-s) (x exp(s) where
+// x > a) they are integrals over s > 0, of exp(f(s)). The nodes are those of the exponential rule, s = scale exp(t - exp(-t)).
+// (Takahasi and Mori, "Double exponential formulas for numerical integration", 1974.)
+struct GammaIntegrals {
+  Array above, area, derivative;  // above: where x > a
+};
+GammaIntegrals integrals(const Array& a, const Array& x) {
+  constexpr double kStep = 0.15;
+  const Array above = binary(kernels::greater, x, a), small = binary(kernels::less, a, 1.0);
+  const Array root = unary(kernels::sqrt, x), rsqrt = unary(kernels::rsqrt, a);
+  const Array below_scale = rsqrt + autograd::where(small, unary(kernels::reciprocal, a), 0.0);
+  const Array scale = autograd::where(above, unary(kernels::reciprocal, root + 0.2), below_scale);
+  const Array sign = autograd::where(above, autograd::full_like(x, 1), -1.0);
+  const Array center = unary(kernels::log, x) - unary(kernels::digamma, a);
+  Array area = autograd::full_like(x, 0), derivative = area;
+  for (int k = -22; k <= 34; ++k) {
+    const double t = k * kStep, node = std::exp(t - std::exp(-t)), weight = node * (1 + std::exp(-t)) * kStep;
+    const Array s = binary(kernels::minimum, scale * node, 700.0) * sign;
+    const Array part = unary(kernels::exp, a * s - x * unary(kernels::expm1, s)) * (scale * weight);
+    area = area + part;
+    derivative = derivative + part * (center + s);
+  }
+  return {above, area, derivative};
+}
+// The derivative of a gamma number x to its concentration a where its distribution function is fixed: -dF/da over the
+// density.
+Array slope(const Array& a, const Array& x) {
+  const GammaIntegrals found = integrals(a, x);
+  return autograd::where(found.above, found.derivative, found.derivative * -1) * x;
+}
+// The distribution function of gamma numbers in float64.
+Variable gamma_cdf(const Variable& a, const Variable& x) {
+  const Shape shape = catena::broadcast_shapes("Gamma", a.shape(), x.shape());
+  const Array of_a = autograd::broadcast_to(a, shape).data(), of_x = autograd::broadcast_to(x, shape).data();
+  const Array inside = binary(kernels::greater, of_x, 0.0), used = autograd::where(inside, of_x, 1.0);
+  const GammaIntegrals found = integrals(of_a, used);
+  const Array log_density = of_a * unary(kernels::log, used) - used - unary(kernels::gammaln, of_a);
+  const Array density = autograd::where(inside, unary(kernels::exp, log_density), 0.0);  // times x
+  const Array area = density * found.area, of_concentration = density * found.derivative;
+  const Variable value(autograd::where(found.above, area * -1 + 1, area), {.requires_grad = false});
+  const Variable to_a(autograd::where(found.above, of_concentration * -1, of_concentration), {.requires_grad = false});
+  const Variable to_x(density / used, {.requires_grad = false});
+  return value + (a - without_graph(a)) * to_a + (x - without_graph(x)) * to_x;
 }
 // A sample in the dtype of a parameter, and above 0.
-Variable sample_of(const Array& numbers, const Variable& like) {
-  const Array above = autograd::apply(kernels::maximum, Arrays{numbers, double(std::numeric_limits<float>::min())});
-  return Variable(autograd::astype(above, like.dtype()), {.requires_grad = false});
+Variable sample_of(const Variable& numbers, const Variable& like) {
+  constexpr double kLeast = std::numeric_limits<float>::min();
+  const Array least = binary(kernels::less, numbers.data(), kLeast);  // false for NaN, which stays
+  return in_dtype(autograd::where(least, kLeast, numbers), like.dtype());
 }
 Variable log_beta(const Variable& a, const Variable& b) { return lgamma(a) + lgamma(b) - lgamma(a + b); }
 
 }  // namespace
 
-// ---- Gamma ----
-Gamma::Gamma(const Parameter& shape, const Parameter& inverse_scale)
-    : Distribution(broadcast(first_of(shape, inverse_scale), second_of(shape, inverse_scale))),
-      concentration(first_of(shape, inverse_scale)),
-      rate(second_of(shape, inverse_scale)) {}
-Variable Gamma::draw(const Shape& shape) const {
-  return sample_of(gamma_numbers(in_float64(concentration), extended(shape, batch_shape())) / in_float64(rate), rate);
+Variable internal::gamma_sample(const Variable& concentration, const Shape& shape) {
+  const Array a = in_float64(concentration), x = gamma_numbers(a, shape);
+  const Variable numbers(x, {.requires_grad = false});
+  if (!concentration.requires_grad()) return numbers;
+  const Variable exact = in_dtype(concentration, autograd::Dtype::float64);
+  return numbers + (exact - without_graph(exact)) * Variable(slope(a, x), {.requires_grad = false});
 }
+
+// ---- Gamma ----
+Variable Gamma::rsample(const Shape& shape) const {
+  const Variable numbers = gamma_sample(concentration, extended(shape, batch_shape()));
+  return sample_of(numbers / in_dtype(rate, autograd::Dtype::float64), rate);
+}
+Variable Gamma::cdf(const Parameter& value) const {
+  const auto float64 = autograd::Dtype::float64;
+  const Variable x = in_dtype(in_dtype(value, rate) * rate, float64);
+  return in_dtype(gamma_cdf(in_dtype(concentration, float64), x), rate.dtype());
+}
+// 0 for concentrations below 1.
+Variable Gamma::mode() const { return autograd::clip(concentration - 1, 0, kInfinity) / rate; }
 Variable Gamma::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, rate);
   return xlogy(concentration, rate) + xlogy(concentration - 1, x) - rate * x - lgamma(concentration);
@@ -94,15 +148,12 @@ Variable kl_divergence(const Gamma& p, const Gamma& q) {
 }
 
 // ---- Beta ----
-Beta::Beta(const Parameter& a, const Parameter& b)
-    : Distribution(broadcast(first_of(a, b), second_of(a, b))),
-      concentration1(first_of(a, b)),
-      concentration0(second_of(a, b)) {}
-Variable Beta::draw(const Shape& shape) const {
+Variable Beta::rsample(const Shape& shape) const {
   const Shape all = extended(shape, batch_shape());
-  const Array x = gamma_numbers(in_float64(concentration1), all), y = gamma_numbers(in_float64(concentration0), all);
+  const Variable x = gamma_sample(concentration1, all), y = gamma_sample(concentration0, all);
   return sample_of(x / (x + y), concentration1);
 }
+Variable Beta::mode() const { return (concentration1 - 1) / (concentration1 + concentration0 - 2); }
 Variable Beta::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, concentration1);
   return xlogy(concentration1 - 1, x) + autograd::xlog1py(concentration0 - 1, -x) -
@@ -134,14 +185,21 @@ Shape classes_of(const Parameter& concentrations) {
 // The sum over the last axis, which stays with the length 1.
 Variable total(const Variable& x) { return autograd::sum(x, catena::Axes{x.ndim() - 1}, true); }
 }  // namespace
-Dirichlet::Dirichlet(const Parameter& concentrations)
+Dirichlet::Dirichlet(const Parameter& concentrations, const ValidateArgs&)
     : Distribution(without_last(classes_of(concentrations)),
                    Shape{classes_of(concentrations)[concentrations.value().ndim() - 1]}),
       concentration(floating(concentrations.value())) {}
-Variable Dirichlet::draw(const Shape& shape) const {
-  const Array x = gamma_numbers(in_float64(concentration), extended(shape, concentration.shape()));
-  const Variable numbers(x, {.requires_grad = false});
-  return sample_of((numbers / total(numbers)).data(), concentration);
+Variable Dirichlet::rsample(const Shape& shape) const {
+  const Variable numbers = gamma_sample(concentration, extended(shape, concentration.shape()));
+  return sample_of(numbers / total(numbers), concentration);
+}
+// With a concentration below 1, one of the corners of the greatest concentration.
+Variable Dirichlet::mode() const {
+  const Variable above = autograd::clip(concentration - 1, 0, kInfinity), inside = above / total(above);
+  const Array one = autograd::one_hot(autograd::argmax(without_graph(concentration), concentration.ndim() - 1),
+                                      event_shape()[0], concentration.dtype()).data();
+  const Array least = autograd::amin(concentration.data(), catena::Axes{concentration.ndim() - 1}, true);
+  return autograd::where(binary(kernels::less, least, 1.0), Variable(one, {.requires_grad = false}), inside);
 }
 Variable Dirichlet::log_prob(const Parameter& value) const {
   return last_sum(xlogy(concentration - 1, in_dtype(value, concentration))) + lgamma(last_sum(concentration)) -
@@ -162,6 +220,53 @@ Variable kl_divergence(const Dirichlet& p, const Dirichlet& q) {
   const Variable &a = p.concentration, &b = q.concentration;
   return lgamma(last_sum(a)) - lgamma(last_sum(b)) + last_sum(lgamma(b) - lgamma(a)) +
          last_sum((a - b) * (digamma(a) - digamma(total(a))));
+}
+
+// ---- Chi2 ----
+Variable Chi2::half_of(const Parameter& freedom) { return floating(freedom.value()) * 0.5; }
+Variable Chi2::doubled(const Variable& half) { return half * 2; }
+
+// ---- InverseGamma ----
+Variable InverseGamma::rsample(const Shape& shape) const { return 1 / Gamma(concentration, rate).rsample(shape); }
+Variable InverseGamma::log_prob(const Parameter& value) const {
+  const Variable x = in_dtype(value, rate);
+  return Gamma(concentration, rate).log_prob(1 / x) - log(x) * 2;
+}
+Variable InverseGamma::cdf(const Parameter& value) const {
+  return 1 - Gamma(concentration, rate).cdf(1 / in_dtype(value, rate));
+}
+Variable InverseGamma::entropy() const {
+  return concentration + log(rate) + lgamma(concentration) - (concentration + 1) * digamma(concentration);
+}
+Variable InverseGamma::mean() const {
+  return autograd::where(binary(kernels::greater, concentration.data(), 1.0), rate / (concentration - 1), kInfinity);
+}
+Variable InverseGamma::variance() const {
+  return autograd::where(binary(kernels::greater, concentration.data(), 2.0),
+                         square(rate / (concentration - 1)) / (concentration - 2), kInfinity);
+}
+Variable InverseGamma::mode() const { return rate / (concentration + 1); }
+Variable kl_divergence(const InverseGamma& p, const InverseGamma& q) {
+  return kl_divergence(Gamma(p.concentration, p.rate), Gamma(q.concentration, q.rate));
+}
+
+// ---- FisherSnedecor ----
+Variable FisherSnedecor::rsample(const Shape& shape) const {
+  return Gamma(df1 * 0.5, df1).rsample(shape) / Gamma(df2 * 0.5, df2).rsample(shape);
+}
+Variable FisherSnedecor::log_prob(const Parameter& value) const {
+  const Variable x = in_dtype(value, df1), a = df1 * 0.5, b = df2 * 0.5, ratio = df1 / df2;
+  return a * log(ratio) + (a - 1) * log(x) - (a + b) * autograd::log1p(ratio * x) - log_beta(a, b);
+}
+Variable FisherSnedecor::mean() const {
+  return autograd::where(binary(kernels::greater, df2.data(), 2.0), df2 / (df2 - 2), kNan);
+}
+Variable FisherSnedecor::variance() const {
+  const Variable finite = square(df2 / (df2 - 2)) * 2 * (df1 + df2 - 2) / (df1 * (df2 - 4));
+  return autograd::where(binary(kernels::greater, df2.data(), 4.0), finite, kNan);
+}
+Variable FisherSnedecor::mode() const {
+  return autograd::where(binary(kernels::greater, df1.data(), 2.0), (df1 - 2) / df1 * df2 / (df2 + 2), kNan);
 }
 
 // ---- Poisson ----
@@ -203,8 +308,6 @@ Array rejected(const Array& rate, const Shape& shape) {
 }
 
 }  // namespace
-Poisson::Poisson(const Parameter& mean_number)
-    : Distribution(mean_number.value().shape()), rate(floating(mean_number.value())) {}
 Variable Poisson::draw(const Shape& shape) const {
   const Shape all = extended(shape, batch_shape());
   const Array mean = in_float64(rate), limit = autograd::full_like(mean, 10);
@@ -217,9 +320,7 @@ Variable Poisson::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, rate);
   return xlogy(x, rate) - rate - lgamma(x + 1);
 }
-Variable Poisson::entropy() const {
-  catena::fail<catena::NotImplementedError>("entropy", "that of the Poisson distribution has no closed form");
-}
+Variable Poisson::mode() const { return autograd::floor(rate); }
 Variable kl_divergence(const Poisson& p, const Poisson& q) {
   return p.rate * (log(p.rate) - log(q.rate)) - (p.rate - q.rate);
 }

@@ -83,11 +83,84 @@ Variable MultivariateNormal::variance() const {
 Variable MultivariateNormal::covariance_matrix() const {
   return autograd::matmul(scale_tril, scale_tril, {.transb = true});
 }
+Variable MultivariateNormal::precision_matrix() const { return autograd::inv(covariance_matrix()); }
 Variable kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q) {
   const Variable ratio = autograd::solve_triangular(q.scale_tril, p.scale_tril, {.lower = true});
   const Variable trace = last_sum(last_sum(autograd::square(ratio)));
   const Variable distance = last_sum(autograd::square(whitened(q.scale_tril, q.loc - p.loc)));
   return (trace + distance - double(p.event_shape()[0])) * 0.5 + log_det(q.scale_tril) - log_det(p.scale_tril);
+}
+
+// ---- LowRankMultivariateNormal ----
+namespace {
+struct LowRankParts {
+  Shape batch;
+  Variable loc, factor, diagonal;
+};
+LowRankParts low_rank_parts(const Parameter& location, const Parameter& factor, const Parameter& diagonal) {
+  const char* const who = "LowRankMultivariateNormal";
+  const Variable w = floating_of(factor), d = in_dtype(diagonal, w), loc = in_dtype(location, w);
+  check<ValueError>(w.ndim() >= 2 && d.ndim() >= 1 && loc.ndim() >= 1, who, "loc has ", loc.ndim(),
+                    " axes, cov_factor ", w.ndim(), " and cov_diag ", d.ndim(), "; at least 1, 2 and 1 are needed");
+  const std::int64_t length = w.shape()[w.ndim() - 2];
+  check<ValueError>(loc.shape()[loc.ndim() - 1] == length && d.shape()[d.ndim() - 1] == length, who,
+                    "the last lengths of loc and cov_diag are ", loc.shape()[loc.ndim() - 1], " and ",
+                    d.shape()[d.ndim() - 1], "; cov_factor has ", length, " rows");
+  const Shape batch = catena::broadcast_shapes(
+      who, catena::broadcast_shapes(who, without_last(loc.shape()), without_last(d.shape())),
+      without_last(without_last(w.shape())));
+  const auto with_batch = [&](const Variable& v, int axes) {
+    return autograd::broadcast_to(v, extended(batch, last_of(v.shape(), axes, {})));
+  };
+  return {batch, with_batch(loc, 1), with_batch(w, 2), with_batch(d, 1)};
+}
+// The product of matrices and vectors.
+Variable times(const Variable& matrices, const Variable& vectors, bool transposed) {
+  const Variable x =
+      autograd::matmul(matrices, autograd::expand_dims(vectors, vectors.ndim()), {.transa = transposed});
+  return autograd::squeeze(x, catena::Axes{x.ndim() - 1});
+}
+}  // namespace
+LowRankMultivariateNormal::LowRankMultivariateNormal(const Parameter& location, const Parameter& factor,
+                                                     const Parameter& diagonal, const ValidateArgs&)
+    : Distribution(low_rank_parts(location, factor, diagonal).batch,
+                   last_of(low_rank_parts(location, factor, diagonal).loc.shape(), 1, {})),
+      loc(low_rank_parts(location, factor, diagonal).loc),
+      cov_factor(low_rank_parts(location, factor, diagonal).factor),
+      cov_diag(low_rank_parts(location, factor, diagonal).diagonal) {}
+Variable LowRankMultivariateNormal::capacitance_tril() const {
+  const Variable scaled = cov_factor / autograd::expand_dims(cov_diag, cov_diag.ndim());
+  const Variable product = autograd::matmul(cov_factor, scaled, {.transa = true});
+  const std::int64_t rank = cov_factor.shape()[cov_factor.ndim() - 1];
+  return autograd::cholesky(product + autograd::diag_embed(constant(Shape{rank}, 1, product)));
+}
+Variable LowRankMultivariateNormal::half_log_det() const {
+  return log_det(capacitance_tril()) + last_sum(autograd::log(cov_diag)) * 0.5;
+}
+Variable LowRankMultivariateNormal::rsample(const Shape& shape) const {
+  const Shape all = extended(shape, batch_shape());
+  const Shape rank = last_of(cov_factor.shape(), 1, {});
+  return loc + times(cov_factor, normal_numbers(extended(all, rank), loc), false) +
+         autograd::sqrt(cov_diag) * normal_numbers(extended(all, event_shape()), loc);
+}
+Variable LowRankMultivariateNormal::log_prob(const Parameter& value) const {
+  const Variable distance = in_dtype(value, loc) - loc, scaled = distance / cov_diag;
+  const Variable inner = whitened(capacitance_tril(), times(cov_factor, scaled, true));
+  const Variable square = last_sum(distance * scaled) - last_sum(autograd::square(inner));
+  return square * -0.5 - half_log_det() - kLogSqrt2Pi * double(event_shape()[0]);
+}
+Variable LowRankMultivariateNormal::entropy() const {
+  return half_log_det() + (0.5 + kLogSqrt2Pi) * double(event_shape()[0]);
+}
+Variable LowRankMultivariateNormal::variance() const { return last_sum(autograd::square(cov_factor)) + cov_diag; }
+Variable LowRankMultivariateNormal::covariance_matrix() const {
+  return autograd::matmul(cov_factor, cov_factor, {.transb = true}) + autograd::diag_embed(cov_diag);
+}
+Variable LowRankMultivariateNormal::scale_tril() const { return autograd::cholesky(covariance_matrix()); }
+Variable LowRankMultivariateNormal::precision_matrix() const { return autograd::inv(covariance_matrix()); }
+Variable kl_divergence(const LowRankMultivariateNormal& p, const LowRankMultivariateNormal& q) {
+  return kl_divergence(MultivariateNormal(p.loc, p.covariance_matrix()),
+                       MultivariateNormal(q.loc, q.covariance_matrix()));
 }
 
 }  // namespace nn::distributions
