@@ -68,4 +68,17 @@ struct LocalResponseNorm {
   Variable operator()(const Variable& x) const { return functions::local_response_norm(x, size, options); }
 };
 
+// LocalResponseNorm over size - 1 channels if the size is even, with alpha divided by the size that is given.
+struct CrossMapLRN2d {
+  int size;
+  functions::LocalResponseNormFuncOptions options;
+  explicit CrossMapLRN2d(int channels, double alpha = 1e-4, double beta = 0.75, double k = 1)
+      : size(channels), options{.alpha = alpha, .beta = beta, .k = k} {}
+  template <std::same_as<functions::LocalResponseNormFuncOptions> O = functions::LocalResponseNormFuncOptions>
+  CrossMapLRN2d(int channels, const O& o) : size(channels), options(o) {}
+  Variable operator()(const Variable& x) const {
+    return local_response_normalization(x, (size - 1) / 2 * 2 + 1, options.k, options.alpha / size, options.beta);
+  }
+};
+
 }  // namespace nn

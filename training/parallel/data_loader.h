@@ -132,6 +132,15 @@ struct DataLoaderOptions {
   bool persistent_workers = false;  // without effect: the threads live as long as the loader
 };
 
+// An element of an example as an array, by PyTorch's name: default_convert(1.5).
+inline autograd::Array default_convert(const ExampleValue& value) { return value.array(); }
+// PyTorch's description of a worker. get_worker_info() has none: one thread reads a stream, and the threads of a loader
+// share its dataset, so that no dataset need be divided.
+struct WorkerInfo {
+  int id = 0, num_workers = 1;
+  std::uint64_t seed = 0;
+};
+inline std::optional<WorkerInfo> get_worker_info() { return {}; }
 // PyTorch's name of concat_examples.
 inline Example default_collate(const Examples& examples) { return concat_examples(examples); }
 
