@@ -113,6 +113,8 @@ class CATENA_EXPORT AddedMembers {
 };
 class AnyLink;
 struct Naming;
+// TypeError unless `link`, the class of an object, is `type`, the one by which a function knows it.
+CATENA_EXPORT void check_class(const char* op, const std::type_info& link, const std::type_info& type);
 struct NotCallable {};
 using LinkHookFunction = catena::Function<void(Link& link, const Variables& args, const Variables& outputs)>;
 // When a hook of states is called, and with what; null where there is none.
@@ -337,24 +339,24 @@ class CATENA_EXPORT Link {
   // before load_state_dict(), which loads the changed copy of the state; post-hooks as hook(link, state, prefix) after
   // state_dict(), and as hook(link, report) after load_state_dict(). `prefix` is that of the link's keys: "l1/".
   template <class F> LinkHookHandle register_state_dict_pre_hook(F hook) {
-    return add_state_hook([hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable {
-      hook(link, *s.prefix);
-    }, internal::StateMoment::before_state);
+    return add_state_hook(
+        [hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.prefix); },
+        internal::StateMoment::before_state);
   }
   template <class F> LinkHookHandle register_state_dict_post_hook(F hook) {
-    return add_state_hook([hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable {
-      hook(link, *s.state, *s.prefix);
-    }, internal::StateMoment::after_state);
+    return add_state_hook([hook = std::move(hook)](
+                              Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.state, *s.prefix); },
+                          internal::StateMoment::after_state);
   }
   template <class F> LinkHookHandle register_load_state_dict_pre_hook(F hook) {
-    return add_state_hook([hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable {
-      hook(link, *s.state, *s.prefix);
-    }, internal::StateMoment::before_load);
+    return add_state_hook([hook = std::move(hook)](
+                              Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.state, *s.prefix); },
+                          internal::StateMoment::before_load);
   }
   template <class F> LinkHookHandle register_load_state_dict_post_hook(F hook) {
-    return add_state_hook([hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable {
-      hook(link, *s.report);
-    }, internal::StateMoment::after_load);
+    return add_state_hook(
+        [hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.report); },
+        internal::StateMoment::after_load);
   }
   // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
   // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as
@@ -514,8 +516,6 @@ class CATENA_EXPORT AnyLink {
   catena::Owned<Link> link_;
   catena::Owned<Link> (*clone_)(const Link&);
 };
-// TypeError unless `link`, the class of an object, is `type`, the one by which a function knows it.
-CATENA_EXPORT void check_class(const char* op, const std::type_info& link, const std::type_info& type);
 }  // namespace internal
 
 template <class L> std::decay_t<L>& Link::add_module(const std::string& name, L&& link) {

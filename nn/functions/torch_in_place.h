@@ -3,8 +3,8 @@
 //
 //   h = F::relu_(h), F::leaky_relu_(h, 0.1), F::elu_(h, {.alpha = 0.5})
 //
-// The result is a new array: the variable that is given becomes a handle of it, and other handles keep their values. The
-// functions are differentiable. (x.relu_() writes the elements, which needs autograd::no_grad.)
+// The result is a new array: the variable that is given becomes a handle of it, and other handles keep their values.
+// The functions are differentiable. (x.relu_() writes the elements, which needs autograd::no_grad.)
 #pragma once
 
 #include <optional>
@@ -15,42 +15,42 @@
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/torch_images.h>
 
-namespace nn::functions {
-
-namespace internal {
+namespace nn::internal {
 // Makes the variable a handle of the result, unless it is a temporary or constant.
 template <class V> Variable replaced(V& x, Variable result) {
   if constexpr (std::is_same_v<V, Variable>) x = result;
   return result;
 }
-}  // namespace internal
+}  // namespace nn::internal
 
-template <class V> Variable relu_(V&& x) { return internal::replaced(x, nn::relu(x)); }
+namespace nn::functions {
+
+template <class V> Variable relu_(V&& x) { return nn::internal::replaced(x, nn::relu(x)); }
 template <class V> Variable leaky_relu_(V&& x, const LeakyReLUOptions& o = {}) {
-  return internal::replaced(x, nn::leaky_relu(x, o));
+  return nn::internal::replaced(x, nn::leaky_relu(x, o));
 }
 template <class V> Variable leaky_relu_(V&& x, double negative_slope) {
-  return internal::replaced(x, nn::leaky_relu(x, negative_slope));
+  return nn::internal::replaced(x, nn::leaky_relu(x, negative_slope));
 }
-template <class V> Variable elu_(V&& x, const ELUOptions& o = {}) { return internal::replaced(x, nn::elu(x, o)); }
-template <class V> Variable elu_(V&& x, double alpha) { return internal::replaced(x, nn::elu(x, alpha)); }
-template <class V> Variable celu_(V&& x, const ELUOptions& o = {}) { return internal::replaced(x, nn::celu(x, o)); }
-template <class V> Variable celu_(V&& x, double alpha) { return internal::replaced(x, nn::celu(x, alpha)); }
-template <class V> Variable selu_(V&& x) { return internal::replaced(x, nn::selu(x)); }
+template <class V> Variable elu_(V&& x, const ELUOptions& o = {}) { return nn::internal::replaced(x, nn::elu(x, o)); }
+template <class V> Variable elu_(V&& x, double alpha) { return nn::internal::replaced(x, nn::elu(x, alpha)); }
+template <class V> Variable celu_(V&& x, const ELUOptions& o = {}) { return nn::internal::replaced(x, nn::celu(x, o)); }
+template <class V> Variable celu_(V&& x, double alpha) { return nn::internal::replaced(x, nn::celu(x, alpha)); }
+template <class V> Variable selu_(V&& x) { return nn::internal::replaced(x, nn::selu(x)); }
 template <class V> Variable hardtanh_(V&& x, const HardtanhOptions& o = {}) {
-  return internal::replaced(x, nn::hardtanh(x, o));
+  return nn::internal::replaced(x, nn::hardtanh(x, o));
 }
 template <class V> Variable hardtanh_(V&& x, double min_val, double max_val) {
-  return internal::replaced(x, nn::hardtanh(x, min_val, max_val));
+  return nn::internal::replaced(x, nn::hardtanh(x, min_val, max_val));
 }
 template <class V> Variable threshold_(V&& x, double threshold, double value) {
-  return internal::replaced(x, nn::threshold(x, threshold, value));
+  return nn::internal::replaced(x, nn::threshold(x, threshold, value));
 }
 template <class V> Variable threshold_(V&& x, const ThresholdOptions& o) {
-  return internal::replaced(x, nn::threshold(x, o));
+  return nn::internal::replaced(x, nn::threshold(x, o));
 }
 template <class V> Variable rrelu_(V&& x, double lower = 1.0 / 8, double upper = 1.0 / 3) {
-  return internal::replaced(x, nn::rrelu(x, lower, upper));
+  return nn::internal::replaced(x, nn::rrelu(x, lower, upper));
 }
 
 struct UpsampleFuncOptions {
@@ -66,10 +66,8 @@ inline Variable upsample_nearest(const Variable& x, const Lengths& size) {
   return upsample_nearest(x, UpsampleFuncOptions{.size = size});
 }
 inline Variable upsample_bilinear(const Variable& x, const UpsampleFuncOptions& o) {
-  return interpolate(x, InterpolateOptions{.size = o.size,
-                                           .scale_factor = o.scale_factor,
-                                           .mode = "bilinear",
-                                           .align_corners = true});
+  return interpolate(
+      x, InterpolateOptions{.size = o.size, .scale_factor = o.scale_factor, .mode = "bilinear", .align_corners = true});
 }
 inline Variable upsample_bilinear(const Variable& x, const Lengths& size) {
   return upsample_bilinear(x, UpsampleFuncOptions{.size = size});
