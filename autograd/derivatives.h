@@ -100,6 +100,6 @@ template <class F, class X, class V> auto vhp(F&& f, const X& x, const V& v, boo
   return autograd::hvp(f, x, v, enable_double_backprop);
 }
 template <class F> auto vhp(F&& f, const Variables& xs, const Variables& v) { return autograd::hvp(f, xs, v); }
-}
+}  // namespace functional
 
 }  // namespace autograd

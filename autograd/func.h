@@ -175,6 +175,8 @@ struct Pullback {
   CATENA_EXPORT Variables operator()(const Variables& cotangents) const;
 };
 CATENA_EXPORT Pullback pullback(const ListFunction& f, const Variables& xs);
+CATENA_EXPORT autograd::VariablesAndDerivatives along(const ListFunction& f, const Variables& xs,
+                                                      const Variables& tangents);
 CATENA_EXPORT Variables values_of(const Pullback& p);  // the results, without the graph where it is not wanted
 template <class R> auto form_of_result(const Variables& list) {
   if constexpr (SingleVariable<R>) return Variable(list[0]);
@@ -228,12 +230,12 @@ template <class F, std::convertible_to<Variable>... X> auto vjp(F&& f, const X&.
 
 // f at the primals, and its directional derivative along the tangents: auto [y, ty] = jvp(f, {x}, {v}).
 template <class F> auto jvp(F&& f, const Variables& primals, const Variables& tangents) {
-  autograd::VariablesAndDerivatives d = autograd::jvp(f, primals, tangents, internal::is_nested());
+  autograd::VariablesAndDerivatives d = internal::along(autograd::internal::list_function(f), primals, tangents);
   return std::pair(std::move(d.value), std::move(d.derivative));
 }
 template <class F> std::pair<Variable, Variable> jvp(F&& f, const Variable& primal, const Variable& tangent) {
-  const autograd::VariableAndDerivative d = autograd::jvp(f, primal, tangent, internal::is_nested());
-  return {d.value, d.derivative};
+  const auto [y, ty] = jvp(f, Variables{primal}, Variables{tangent});
+  return {y[0], ty[0]};
 }
 // The results of f, and a function of tangents that returns the directional derivative. That function calls f again.
 template <class F, std::convertible_to<Variable>... X> auto linearize(F f, const X&... primals) {
@@ -241,7 +243,7 @@ template <class F, std::convertible_to<Variable>... X> auto linearize(F f, const
   using R = internal::ResultOf<F, X...>;
   const Variables y = internal::values_of(internal::pullback(autograd::internal::list_function(f), xs));
   auto along = [f, xs](const std::enable_if_t<sizeof(X) != 0, Variable>&... tangents) mutable {
-    return internal::form_of_result<R>(autograd::jvp(f, xs, Variables{tangents...}, internal::is_nested()).derivative);
+    return internal::form_of_result<R>(jvp(f, xs, Variables{tangents...}).second);
   };
   return std::pair(internal::form_of_result<R>(y), std::move(along));
 }
@@ -269,14 +271,14 @@ struct VmapOptions {
   std::optional<int> chunk_size = {};  // without effect
 };
 namespace internal {
-CATENA_EXPORT Variables vmapped(const ListFunction& f, const Variables& xs,
-                                const std::vector<std::optional<int>>& axes, const VmapOptions& o);
+CATENA_EXPORT Variables vmapped(const ListFunction& f, const Variables& xs, const std::vector<std::optional<int>>& axes,
+                                const VmapOptions& o);
 }  // namespace internal
 // autograd::vmap with PyTorch's options, for arguments that may also be lists and maps.
 template <class F> auto vmap(F&& f, const VmapOptions& o = {}) {
   using Kept = autograd::internal::Kept<F>;
-  return [held = std::tuple<Kept>(std::forward<F>(f)), o]<class... X>(const X&... xs)
-      requires(std::is_invocable_v<std::remove_reference_t<Kept>&, const internal::Argument<X>&...>) {
+  return [ held = std::tuple<Kept>(std::forward<F>(f)), o ]<class... X>(const X&... xs) requires(
+      std::is_invocable_v<std::remove_reference_t<Kept>&, const internal::Argument<X>&...>) {
     auto& f = const_cast<std::remove_cvref_t<Kept>&>(std::get<0>(held));
     using R = std::remove_cvref_t<decltype(f(std::declval<const internal::Argument<X>&>()...))>;
     o.in_dims.check(sizeof...(X));

@@ -31,9 +31,7 @@ Variable Link::get_parameter(std::string_view name) const {
   return named("Link.get_parameter", name, named_parameters()).param;
 }
 Variable Link::get_buffer(std::string_view name) { return named("Link.get_buffer", name, named_buffers()).param; }
-Link& Link::get_submodule(std::string_view name) {
-  return *named("Link.get_submodule", name, named_modules()).link;
-}
+Link& Link::get_submodule(std::string_view name) { return *named("Link.get_submodule", name, named_modules()).link; }
 
 std::string Link::extra_repr() const { return {}; }
 

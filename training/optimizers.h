@@ -323,7 +323,9 @@ struct CATENA_EXPORT NAdam : Optimizer {
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0, momentum_decay = 0.004;
     bool decoupled_weight_decay = false;  // weight_decay is weight_decay_rate
+    Implementation foreach = {};
     bool maximize = false;
+    Implementation capturable = {}, differentiable = {};
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -351,7 +353,9 @@ struct CATENA_EXPORT Adamax : Optimizer {
     double lr = 0.002;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0;
+    Implementation foreach = {};
     bool maximize = false;
+    Implementation differentiable = {}, capturable = {};
     operator Options() const { return {lr, betas.first, betas.second, eps, 0, weight_decay, maximize}; }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
@@ -430,7 +434,22 @@ struct CATENA_EXPORT Adafactor : Optimizer {
     double d = 1;               // greatest root of the mean square of an update
     double weight_decay_rate = 0;
   };
+  struct TorchOptions {
+    double lr = 0.01, beta2_decay = -0.8;
+    std::pair<std::optional<double>, double> eps = {std::nullopt, 1e-3};  // eps1, eps2
+    double d = 1, weight_decay = 0;                                       // weight_decay_rate
+    Implementation foreach = {};
+    operator Options() const {
+      return {.lr = lr,
+              .beta2_decay = beta2_decay,
+              .eps1 = eps.first.value_or(0),
+              .eps2 = eps.second,
+              .d = d,
+              .weight_decay_rate = weight_decay};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adafactor)
+  CATENA_TORCH_CONSTRUCTORS(Adafactor)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;
@@ -448,7 +467,15 @@ struct CATENA_EXPORT Muon : Optimizer {
     double lr = 0.02, momentum = 0.95, weight_decay_rate = 0.1, adam_alpha = 3e-4;
     bool nesterov = true;
   };
+  struct TorchOptions {
+    double lr = 1e-3, weight_decay = 0.1, momentum = 0.95;  // weight_decay_rate
+    bool nesterov = true;
+    operator Options() const {
+      return {.lr = lr, .momentum = momentum, .weight_decay_rate = weight_decay, .nesterov = nesterov};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Muon)
+  CATENA_TORCH_CONSTRUCTORS(Muon)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;

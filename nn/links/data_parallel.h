@@ -28,9 +28,7 @@ template <class M> class DataParallel : public Chain {
       : module(std::forward<N>(model)) {}
 
   NN_MEMBERS(module)
-  template <class... X> auto operator()(const X&... xs) -> decltype(std::declval<M&>()(xs...)) {
-    return module(xs...);
-  }
+  template <class... X> auto operator()(const X&... xs) -> decltype(std::declval<M&>()(xs...)) { return module(xs...); }
 
   M module;
 };

@@ -20,10 +20,10 @@ void fuse_normalization(const char* op, WeightAndBias& layer, const BatchNormali
   check<ValueError>(channels.size() == 1 && layer.W.ndim() > axis && layer.W.shape(axis) == channels[0], op,
                     "the averages of the normalization have the shape ", channels, ", and W of shape ", layer.W.shape(),
                     " has its outputs on axis ", axis);
-  const auto [W, b] = fuse_conv_bn_weights(
-      layer.W, layer.b ? layer.b.variable() : Variable(), Variable(norm.avg_mean.array()),
-      Variable(norm.avg_var.array()), norm.eps, norm.gamma ? norm.gamma.variable() : Variable(),
-      norm.beta ? norm.beta.variable() : Variable(), transposed);
+  const auto [W, b] =
+      fuse_conv_bn_weights(layer.W, layer.b ? layer.b.variable() : Variable(), Variable(norm.avg_mean.array()),
+                           Variable(norm.avg_var.array()), norm.eps, norm.gamma ? norm.gamma.variable() : Variable(),
+                           norm.beta ? norm.beta.variable() : Variable(), transposed);
   layer.W.set_data(W.data());
   if (layer.b) layer.b->set_data(b.data());
   else layer.b = Parameter(b.data());

@@ -38,8 +38,8 @@ L fuse_linear_bn_eval(const L& linear,
 }
 
 // The weight and the bias of such a layer: conv_w gamma / sqrt(var + eps) along axis 0, or 1 if the convolution is a
-// transposed one, and (conv_b - mean) gamma / sqrt(var + eps) + beta. Null variables: a conv_b of 0, gamma of 1 and beta
-// of 0. ValueError for other numbers of channels.
+// transposed one, and (conv_b - mean) gamma / sqrt(var + eps) + beta. Null variables: a conv_b of 0, gamma of 1 and
+// beta of 0. ValueError for other numbers of channels.
 CATENA_EXPORT std::pair<Variable, Variable> fuse_conv_bn_weights(const Variable& conv_w, const Variable& conv_b,
                                                                  const Variable& bn_rm, const Variable& bn_rv,
                                                                  double bn_eps, const Variable& bn_w,
