@@ -234,7 +234,7 @@ template <class F> auto jvp(F&& f, const Variables& primals, const Variables& ta
   return std::pair(std::move(d.value), std::move(d.derivative));
 }
 template <class F> std::pair<Variable, Variable> jvp(F&& f, const Variable& primal, const Variable& tangent) {
-  const auto [y, ty] = jvp(f, Variables{primal}, Variables{tangent});
+  const auto [y, ty] = func::jvp(f, Variables{primal}, Variables{tangent});
   return {y[0], ty[0]};
 }
 // The results of f, and a function of tangents that returns the directional derivative. That function calls f again.
@@ -243,7 +243,7 @@ template <class F, std::convertible_to<Variable>... X> auto linearize(F f, const
   using R = internal::ResultOf<F, X...>;
   const Variables y = internal::values_of(internal::pullback(autograd::internal::list_function(f), xs));
   auto along = [f, xs](const std::enable_if_t<sizeof(X) != 0, Variable>&... tangents) mutable {
-    return internal::form_of_result<R>(jvp(f, xs, Variables{tangents...}).second);
+    return internal::form_of_result<R>(func::jvp(f, xs, Variables{tangents...}).second);
   };
   return std::pair(internal::form_of_result<R>(y), std::move(along));
 }

@@ -312,6 +312,12 @@ struct CTCLossOptions {
 };
 CATENA_EXPORT Variable ctc_loss(const Variable& log_probs, const Variable& t, const Array& input_lengths,
                                 const Array& target_lengths, const CTCLossOptions& options = {});
+// With the lengths as variables.
+template <std::same_as<Variable> V>
+Variable ctc_loss(const Variable& log_probs, const Variable& t, const V& input_lengths, const V& target_lengths,
+                  const CTCLossOptions& options = {}) {
+  return ctc_loss(log_probs, t, input_lengths.data(), target_lengths.data(), options);
+}
 
 // -log of the probability of the labels ys in a linear chain with the scores xs and the transition scores cost (K, K),
 // [from, to]. xs is one (B_t, K) per time, with B_t not increasing, ys one (B_t) per time -> (B_0). AssertionError for

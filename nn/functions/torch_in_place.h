@@ -7,6 +7,7 @@
 // The functions are differentiable. (x.relu_() writes the elements, which needs autograd::no_grad.)
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <type_traits>
 
@@ -24,6 +25,20 @@ template <class V> Variable replaced(V& x, Variable result) {
 }  // namespace nn::internal
 
 namespace nn::functions {
+
+// Functions of the elements alone with PyTorch's option: F::silu(x, {.inplace = true}), which has no effect.
+template <Variable (*body)(const Variable& x)> struct InplaceFunction {
+  Variable operator()(const Variable& x) const { return body(x); }
+  template <std::same_as<bool> B> Variable operator()(const Variable& x, B) const { return body(x); }
+  template <std::same_as<InplaceOption> O = InplaceOption> Variable operator()(const Variable& x, const O&) const {
+    return body(x);
+  }
+};
+inline constexpr InplaceFunction<nn::silu> silu;
+inline constexpr InplaceFunction<nn::mish> mish;
+inline constexpr InplaceFunction<nn::relu6> relu6;
+inline constexpr InplaceFunction<nn::hardswish> hardswish;
+inline constexpr InplaceFunction<nn::hardsigmoid> hardsigmoid;
 
 template <class V> Variable relu_(V&& x) { return nn::internal::replaced(x, nn::relu(x)); }
 template <class V> Variable leaky_relu_(V&& x, const LeakyReLUOptions& o = {}) {

@@ -19,6 +19,7 @@ struct EmbedIDLinkOptions {
   // This row of W gets no gradient, and is 0 at first unless initialW is given. Negative numbers count from the end;
   // ValueError for a number outside of [-in_size, in_size).
   std::optional<std::int64_t> padding_idx = {};
+  bool sparse = false;  // without effect: gradients are dense
   LayerDevice device = {};
   LayerDtype dtype = {};
 };

@@ -43,6 +43,7 @@ class CATENA_EXPORT GroupNormalization : public Link {
 };
 
 struct InstanceNormalizationOptions {
+  std::optional<int> num_features = {};  // in place of the argument
   double eps = 1e-5;
   bool affine = false;  // with gamma and beta
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
@@ -56,7 +57,7 @@ struct InstanceNormalizationOptions {
 class CATENA_EXPORT InstanceNormalization : public Link {
  public:
   using Options = InstanceNormalizationOptions;
-  explicit InstanceNormalization(const Options& options = {}) : InstanceNormalization(std::nullopt, options) {}
+  explicit InstanceNormalization(const Options& options = {}) : InstanceNormalization(options.num_features, options) {}
   explicit InstanceNormalization(std::optional<int> size, const Options& options = {});
 
   NN_MEMBERS(gamma, beta)

@@ -27,7 +27,8 @@ void check(const Variable& y, const Shape& shape, const Doubles& expected) {
   BOOST_TEST(y.shape() == shape);
   const Doubles values = to_vector<double>(y.data());
   BOOST_REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i) BOOST_TEST(values[i] == expected[i], boost::test_tools::tolerance(1e-12));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    BOOST_TEST(values[i] == expected[i], boost::test_tools::tolerance(1e-12));
 }
 Variable cube(const Variable& x) { return x * x * x; }
 Variable sum_of_cubes(const Variable& x) { return sum(cube(x)); }
@@ -58,9 +59,7 @@ BOOST_AUTO_TEST_CASE(transforms_are_nested) {
   const auto slope = [](const Variable& v) { return sum(func::grad(sum_of_cubes)(v)); };
   check(func::grad(slope)(x), {2}, {6, -12});
   // The inner function reads the argument of the outer one: d/dy (2 x y) at x = 3.
-  const auto outer = [&](const Variable& y) {
-    return func::grad([&](const Variable& v) { return v * v * y; })(three);
-  };
+  const auto outer = [&](const Variable& y) { return func::grad([&](const Variable& v) { return v * v * y; })(three); };
   check(func::grad(outer)(three), {}, {6});
   const Variable root = Variable(x.data());
   check(autograd::grad({sum(func::grad(sum_of_cubes)(root))}, {root})[0], {2}, {6, -12});

@@ -31,7 +31,8 @@ void check(const Variable& y, const Shape& shape, const Doubles& expected) {
   BOOST_TEST(y.shape() == shape);
   const Doubles values = to_vector<double>(y.data());
   BOOST_REQUIRE(values.size() == expected.size());
-  for (std::size_t i = 0; i < values.size(); ++i) BOOST_TEST(values[i] == expected[i], boost::test_tools::tolerance(1e-9));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    BOOST_TEST(values[i] == expected[i], boost::test_tools::tolerance(1e-9));
 }
 
 struct Net : nn::Module {
@@ -89,7 +90,9 @@ BOOST_AUTO_TEST_CASE(members_by_name) {
   BOOST_TEST(&net.share_memory().to_empty("cpu") == &net);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_printed) { BOOST_TEST(nn::to_string(Net()).starts_with("Net(classes=2\n  (fc): Linear(")); }
+BOOST_AUTO_TEST_CASE(what_is_printed) {
+  BOOST_TEST(nn::to_string(Net()).starts_with("Net(classes=2\n  (fc): Linear("));
+}
 
 BOOST_AUTO_TEST_CASE(hooks_of_backward_and_of_states) {
   Net net;
@@ -100,13 +103,13 @@ BOOST_AUTO_TEST_CASE(hooks_of_backward_and_of_states) {
   back.remove();
   auto before = net.register_state_dict_pre_hook(
       [&](nn::Link&, const std::string& prefix) { calls.push_back("before" + prefix); });
-  auto after = net.fc.register_state_dict_post_hook([](nn::Link&, nn::StateDict& state, const std::string& prefix) {
-    state[prefix + "extra"] = ones({1});
-  });
+  auto after = net.fc.register_state_dict_post_hook(
+      [](nn::Link&, nn::StateDict& state, const std::string& prefix) { state[prefix + "extra"] = ones({1}); });
   auto load = net.fc.register_load_state_dict_pre_hook(
       [](nn::Link&, nn::StateDict& state, const std::string& prefix) { state.erase(prefix + "extra"); });
-  auto loaded = net.register_load_state_dict_post_hook(
-      [&](nn::Link&, const nn::LoadReport& report) { calls.push_back("loaded" + std::to_string(report.missing.size())); });
+  auto loaded = net.register_load_state_dict_post_hook([&](nn::Link&, const nn::LoadReport& report) {
+    calls.push_back("loaded" + std::to_string(report.missing.size()));
+  });
   const nn::StateDict state = net.state_dict();
   BOOST_TEST(state.contains("fc/extra"));
   net.load_state_dict(state);
@@ -166,7 +169,9 @@ BOOST_AUTO_TEST_CASE(resizing_and_normalization) {
         {0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3});
   check(F::upsample_bilinear(image, {3, 3}).reshape(Shape{9}), {9}, {0, 0.5, 1, 1, 1.5, 2, 2, 2.5, 3});
   const Variable x = constant({1, 2, 3, 4}, {1, 4, 1, 1});
-  const auto normalized = [](double v, double squares, double size) { return v / std::pow(1 + 0.5 / size * squares, 0.75); };
+  const auto normalized = [](double v, double squares, double size) {
+    return v / std::pow(1 + 0.5 / size * squares, 0.75);
+  };
   check(nn::CrossMapLRN2d(3, 0.5)(x).reshape(Shape{4}), {4},
         {normalized(1, 5, 3), normalized(2, 14, 3), normalized(3, 29, 3), normalized(4, 25, 3)});
   check(nn::CrossMapLRN2d(4, {.alpha = 0.5})(x).reshape(Shape{4}), {4},
