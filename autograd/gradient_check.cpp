@@ -358,7 +358,7 @@ bool autograd::internal::gradcheck(const gradient_check::Call& f, const Variable
   };
   Arrays gy, ggx;
   {
-    const gradient_check::RandomState random;
+    const RandomState random;
     Variables xs;
     for (const Array& a : x) xs.push_back(Variable(a));
     for (const Variable& y : checked(xs))
