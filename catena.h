@@ -16,6 +16,7 @@
 #include <catena/autograd/external_function.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/forget.h>
+#include <catena/autograd/func.h>
 #include <catena/autograd/function.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
@@ -86,6 +87,9 @@ using autograd::Ellipsis, autograd::Slice;
 using autograd::None;
 #endif
 }  // namespace indexing
+namespace func {
+using nn::functional_call, nn::stack_module_state;
+}  // namespace func
 using nn::checkpoint_sequential;
 using nn::load, nn::save;
 // Functions of torch.nn.functional that PyTorch also has in torch.

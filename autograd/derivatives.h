@@ -95,6 +95,11 @@ template <class F> Variable hessian(F&& f, const Variable& x, bool enable_double
 // The names of PyTorch's module: functional::jacobian(f, x).
 namespace functional {
 using autograd::hessian, autograd::hvp, autograd::jacobian, autograd::jvp, autograd::vjp;
+// The product of v with the Hessian, which is symmetric: hvp.
+template <class F, class X, class V> auto vhp(F&& f, const X& x, const V& v, bool enable_double_backprop = false) {
+  return autograd::hvp(f, x, v, enable_double_backprop);
 }
+template <class F> auto vhp(F&& f, const Variables& xs, const Variables& v) { return autograd::hvp(f, xs, v); }
+}  // namespace functional
 
 }  // namespace autograd

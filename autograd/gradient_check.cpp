@@ -337,3 +337,42 @@ void assert_allclose(const Array& x, const Array& y, double atol, double rtol, b
 }
 
 }  // namespace autograd::gradient_check
+
+bool autograd::internal::gradcheck(const gradient_check::Call& f, const Variables& inputs, const GradcheckOptions& o,
+                                   bool second) {
+  const char* op = second ? "gradgradcheck" : "gradcheck";
+  Arrays x;
+  for (const Variable& v : inputs)
+    if (v.requires_grad()) x.push_back(v.data());
+  catena::check<catena::ValueError>(!x.empty(), op, "none of the ", inputs.size(), " inputs requires a gradient");
+  const gradient_check::Call checked = [&](const Variables& given) {
+    Variables all;
+    std::size_t at = 0;
+    for (const Variable& v : inputs)
+      all.push_back(v.requires_grad() ? given[at++] : Variable(v.data(), {.requires_grad = false}));
+    return f(all);
+  };
+  Generator numbers(0);
+  const auto weights = [&](const Array& like) {
+    return random_normal(like.shape(), 0, 1, like.dtype(), numbers, like.device());
+  };
+  Arrays gy, ggx;
+  {
+    const RandomState random;
+    Variables xs;
+    for (const Array& a : x) xs.push_back(Variable(a));
+    for (const Variable& y : checked(xs))
+      gy.push_back(catena::is_floating(y.dtype()) && y.requires_grad() ? weights(y.data()) : Array());
+    random.restore();
+  }
+  for (const Array& a : x) ggx.push_back(weights(a));
+  const gradient_check::Options options{.eps = o.eps, .atol = o.atol, .rtol = o.rtol, .directional = o.fast_mode};
+  try {
+    if (second) gradient_check::internal::check_double_backward(checked, x, gy, ggx, options);
+    else gradient_check::internal::check_backward(checked, x, gy, options, true);
+  } catch (const catena::AssertionError&) {
+    if (o.raise_exception) throw;
+    return false;
+  }
+  return true;
+}

@@ -13,6 +13,7 @@
 #include <catena/autograd/call_variables.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/named.h>
 
 namespace autograd::gradient_check {
 
@@ -131,3 +132,40 @@ CATENA_EXPORT void assert_allclose(const Array& x, const Array& y, double atol =
                                    bool verbose = true);
 
 }  // namespace autograd::gradient_check
+
+namespace autograd {
+
+// PyTorch's options of gradcheck and gradgradcheck.
+struct GradcheckOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double eps = 1e-6, atol = 1e-5, rtol = 1e-3;
+  bool raise_exception = true;  // false: a difference is the result false
+  // Without effect: computations are deterministic, and one mode of differentiation is there.
+  double nondet_tol = 0;
+  bool check_undefined_grad = true, check_grad_dtypes = false, check_batched_grad = false,
+       check_batched_forward_grad = false, check_forward_ad = false, check_backward_ad = true;
+  bool fast_mode = false;  // compares the derivative in one direction
+};
+namespace internal {
+CATENA_EXPORT bool gradcheck(const gradient_check::Call& f, const Variables& inputs, const GradcheckOptions& o,
+                             bool second);
+}  // namespace internal
+
+// Compares the gradients of f with respect to the inputs that require one, which should be float64, with central
+// differences, for one random weight of each element of the results; gradgradcheck: the gradients of these gradients.
+// Returns true. An AssertionError names the input that differs. ValueError if no input requires a gradient.
+//   autograd::gradcheck(f, {x, w}, {.eps = 1e-5})
+template <class F> bool gradcheck(F&& f, const Variables& inputs, const GradcheckOptions& o = {}) {
+  return internal::gradcheck(gradient_check::internal::as_call(f), inputs, o, false);
+}
+template <class F> bool gradgradcheck(F&& f, const Variables& inputs, const GradcheckOptions& o = {}) {
+  return internal::gradcheck(gradient_check::internal::as_call(f), inputs, o, true);
+}
+template <class F> bool gradcheck(F&& f, const Variable& input, const GradcheckOptions& o = {}) {
+  return gradcheck(f, Variables{input}, o);
+}
+template <class F> bool gradgradcheck(F&& f, const Variable& input, const GradcheckOptions& o = {}) {
+  return gradgradcheck(f, Variables{input}, o);
+}
+
+}  // namespace autograd

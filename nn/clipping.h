@@ -81,6 +81,7 @@ TotalNorm clip_grad_norm_(const P& of, double max_norm, double norm_type, bool e
 template <class P> TotalNorm clip_grad_norm_(const P& of, const ClipGradNormOptions& o) {
   return clip_grad_norm_(of, o.max_norm, o.norm_type, o.error_if_nonfinite);
 }
+using nn::clip_grad_norm;
 struct ClipGradValueOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   double clip_value;

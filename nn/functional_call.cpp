@@ -92,6 +92,39 @@ void internal::OtherParameters::exchange() noexcept {
   for (auto& [place, variable] : list_) std::swap(static_cast<Variable&>(*place), variable);
 }
 
+namespace {
+
+NamedVariables stacked(const std::vector<std::vector<NamedParam>>& models, bool requires_grad) {
+  constexpr const char* kStack = "stack_module_state";
+  NamedVariables result;
+  for (std::size_t i = 0; i < models[0].size(); ++i) {
+    const NamedParam& first = models[0][i];
+    Variables all;
+    for (const std::vector<NamedParam>& m : models) {
+      check<ValueError>(m.size() == models[0].size() && m[i].path == first.path, kStack,
+                        "the models have different names than ", first.path);
+      check<ValueError>(m[i].param.data() && m[i].param.shape() == first.param.shape(), kStack, "a model has no ",
+                        first.path, " of shape ", first.param.shape());
+      all.push_back(m[i].param);
+    }
+    const auto no_graph = autograd::no_backprop_mode();
+    result.emplace(first.path, Variable(autograd::stack(all, 0).data(), {.requires_grad = requires_grad}));
+  }
+  return result;
+}
+
+}  // namespace
+
+std::pair<NamedVariables, NamedVariables> stack_module_state(const std::vector<Link*>& models) {
+  check<ValueError>(!models.empty(), "stack_module_state", "there are no models");
+  std::vector<std::vector<NamedParam>> parameters, buffers;
+  for (Link* const m : models) {
+    parameters.push_back(m->named_parameters());
+    buffers.push_back(m->named_buffers());
+  }
+  return {stacked(parameters, true), stacked(buffers, false)};
+}
+
 Variables per_example_grads(Link& link, const catena::Function<Variable(const Variables&)>& loss,
                             const Variables& batch) try {
   check<ValueError>(!batch.empty() && batch[0] && batch[0].ndim() > 0 && batch[0].shape(0) > 0, "per_example_grads",

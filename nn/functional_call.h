@@ -8,6 +8,8 @@
 #pragma once
 
 #include <concepts>
+#include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -66,6 +68,19 @@ template <class L, class Parameters, std::invocable F>
 auto functional_call(L& link, const Parameters& parameters, F&& call) requires(std::derived_from<L, Link>) {
   const internal::OtherParameters scope(link, internal::other_parameters(link, parameters));
   return call();
+}
+
+// The parameters, and the buffers, of models of one class by PyTorch's names, each stacked along a new axis 0: the
+// arguments of functional_call() within autograd::func::vmap. They are copies, which get gradients of their own.
+// ValueError for no models, and for models with other names or shapes.
+//   auto [params, buffers] = nn::stack_module_state(models);
+using NamedVariables = std::map<std::string, Variable>;
+CATENA_EXPORT std::pair<NamedVariables, NamedVariables> stack_module_state(const std::vector<Link*>& models);
+template <std::derived_from<Link> L>
+std::pair<NamedVariables, NamedVariables> stack_module_state(std::vector<L>& models) {
+  std::vector<Link*> links;
+  for (L& l : models) links.push_back(&l);
+  return stack_module_state(links);
 }
 
 // Returns, for each parameter in the order of link.params(), the gradients of the losses of the single examples, of

@@ -22,6 +22,7 @@
 #include <catena/nn/functions/similarity.h>
 #include <catena/nn/functions/torch_convolution.h>
 #include <catena/nn/functions/torch_images.h>
+#include <catena/nn/functions/torch_in_place.h>
 #include <catena/nn/functions/torch_normalization.h>
 #include <catena/nn/functions/torch_pooling.h>
 #include <catena/nn/functions/torch_sequences.h>

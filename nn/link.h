@@ -113,8 +113,18 @@ class CATENA_EXPORT AddedMembers {
 };
 class AnyLink;
 struct Naming;
+// TypeError unless `link`, the class of an object, is `type`, the one by which a function knows it.
+CATENA_EXPORT void check_class(const char* op, const std::type_info& link, const std::type_info& type);
 struct NotCallable {};
 using LinkHookFunction = catena::Function<void(Link& link, const Variables& args, const Variables& outputs)>;
+// When a hook of states is called, and with what; null where there is none.
+enum class StateMoment { none, before_state, after_state, before_load, after_load };
+struct StateOfHook {
+  StateDict* state;
+  const std::string* prefix;
+  const LoadReport* report;
+};
+using StateHookFunction = catena::Function<void(Link& link, const StateOfHook& state)>;
 }  // namespace internal
 
 // Links in their order, for a loop: for (nn::Link& link : model.modules()) ...
@@ -307,6 +317,47 @@ class CATENA_EXPORT Link {
   template <std::same_as<bool> B> auto load_state_dict(const StateDict& state, B strict) {
     return internal::load_state_dict_strictly(*this, state, strict);
   }
+  // A parameter, a buffer and a link below this one by PyTorch's name: "fc.weight", "fc"; "" is the link itself.
+  // AttributeError for a name that is not there, which lists the names.
+  Variable get_parameter(std::string_view name) const;
+  Variable get_buffer(std::string_view name);
+  Link& get_submodule(std::string_view name);
+  // Assigns a link of the same class to the one of this name. TypeError for another class.
+  template <class L> void set_submodule(std::string_view name, const L& link) requires(std::is_base_of_v<Link, L>) {
+    Link& place = get_submodule(name);
+    internal::check_class("set_submodule", typeid(place), typeid(L));
+    static_cast<L&>(place) = link;
+  }
+  // Adds a child, as Chain::add_link. An object with a name of its own would be copied: pass std::move(layer).
+  template <class L> std::decay_t<L>& add_module(const std::string& name, L&& link);
+  Link& bfloat16() { return to_dtype(Dtype::bfloat16); }
+  Link& type(Dtype dtype) { return to_dtype(dtype); }
+  // to(device): the values of the parameters are kept.
+  Link& to_empty(std::string_view device) { return to(device); }
+  Link& share_memory() { return *this; }  // without effect: threads share memory
+  // Hooks of states: pre-hooks are called as hook(link, prefix) before state_dict(), and as hook(link, state, prefix)
+  // before load_state_dict(), which loads the changed copy of the state; post-hooks as hook(link, state, prefix) after
+  // state_dict(), and as hook(link, report) after load_state_dict(). `prefix` is that of the link's keys: "l1/".
+  template <class F> LinkHookHandle register_state_dict_pre_hook(F hook) {
+    return add_state_hook(
+        [hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.prefix); },
+        internal::StateMoment::before_state);
+  }
+  template <class F> LinkHookHandle register_state_dict_post_hook(F hook) {
+    return add_state_hook([hook = std::move(hook)](
+                              Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.state, *s.prefix); },
+                          internal::StateMoment::after_state);
+  }
+  template <class F> LinkHookHandle register_load_state_dict_pre_hook(F hook) {
+    return add_state_hook([hook = std::move(hook)](
+                              Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.state, *s.prefix); },
+                          internal::StateMoment::before_load);
+  }
+  template <class F> LinkHookHandle register_load_state_dict_post_hook(F hook) {
+    return add_state_hook(
+        [hook = std::move(hook)](Link& link, const internal::StateOfHook& s) mutable { hook(link, *s.report); },
+        internal::StateMoment::after_load);
+  }
   // Sets this link and all links below it to training, the initial mode, or to evaluation, in which dropout is the
   // identity and normalizations use their running averages, on every thread. In a scope of train_mode(false), such as
   // that of Evaluator, all links evaluate. Functions in the operator() of a class, such as dropout, follow the model to
@@ -366,6 +417,14 @@ class CATENA_EXPORT Link {
           });
         });
   }
+  // Has hook(link, grad_outputs) called before that; other names of register_full_backward_hook.
+  template <class F> LinkHookHandle register_full_backward_pre_hook(F hook) {
+    return register_full_backward_hook(
+        [hook = std::move(hook)](Link& link, const Variables&, const Variables& gy) mutable { hook(link, gy); });
+  }
+  template <class F> LinkHookHandle register_backward_hook(F hook) {
+    return register_full_backward_hook(std::move(hook));
+  }
   // Adds a hook, which runs before and after the calls of this link (link_hook.h), under its own name or another one.
   // Returns the link. KeyError for a name that is in use.
   Link& add_hook(catena::Shared<LinkHook> hook, std::string_view name = {});
@@ -389,6 +448,10 @@ class CATENA_EXPORT Link {
   template <std::convertible_to<Variable>... V>
   requires(sizeof...(V) > 0) Variable operator()(const V&... args) { return call(Variables{Variable(args)...}); }
   internal::NotCallable operator()(internal::NotCallable n) { return n; }  // see HasOwnCall
+  // PyTorch's name of a call. A forward() of a class hides these.
+  Variable forward(const Variables& args) { return call(args); }
+  template <std::convertible_to<Variable>... V>
+  requires(sizeof...(V) > 0) Variable forward(const V&... args) { return call(Variables{Variable(args)...}); }
   // Calls v for every member: first the class's list, then the added members.
   void visit_members(MemberVisitor& v) {
     visit_declared(v);
@@ -412,11 +475,16 @@ class CATENA_EXPORT Link {
   // Called after this link was moved, for members outside the list (recurrent state).
   virtual void on_device_changed() {}
 
+ public:
+  // The text in the brackets of a class of a program where it is printed: std::string extra_repr() const override.
+  virtual std::string extra_repr() const;
+
  private:
   friend struct internal::Naming;
   friend class LinkCall;
   autograd::internal::LinkMode mode_of_call() const noexcept { return {!evaluates_, !model_evaluates_}; }
   LinkHookHandle add_hook_function(internal::LinkHookFunction hook, bool before);
+  LinkHookHandle add_state_hook(internal::StateHookFunction hook, internal::StateMoment moment);
   Parameter& own_param(const std::string& name, Parameter parameter);
   Parameter& add_param_of(const std::string& name, const Shape& shape, Dtype dtype, Initializer initializer);
 
@@ -448,9 +516,12 @@ class CATENA_EXPORT AnyLink {
   catena::Owned<Link> link_;
   catena::Owned<Link> (*clone_)(const Link&);
 };
-// TypeError unless `link`, the class of an object, is `type`, the one by which a function knows it.
-CATENA_EXPORT void check_class(const char* op, const std::type_info& link, const std::type_info& type);
 }  // namespace internal
+
+template <class L> std::decay_t<L>& Link::add_module(const std::string& name, L&& link) {
+  static_assert(!std::is_lvalue_reference_v<L>, "NN_MEMBERS(layer) lists a member; add_module takes a new link");
+  return static_cast<std::decay_t<L>&>(own_link(name, internal::AnyLink(std::forward<L>(link))));
+}
 
 // PyTorch's name of the base class. Members are listed by NN_MEMBERS, and forward() may stand in place of operator().
 using Module = Link;
@@ -590,9 +661,15 @@ template <class Self, class F> Variable apply_to(Self& self, const Variables& a,
     if (a.size() == 3) return f(self, a[0], a[1], a[2]);
   throw_not_callable(typeid(Self).name(), a.size());
 }
+// True if the class does not hide the forward() of Link by one of its own.
+template <class Self>
+concept HasForwardOfLink = requires(void (*take)(Variable (Link::*)(const Variables&))) {
+  take(&Self::forward);
+};
 template <class Self> Variable apply(Self& self, const Variables& a) {
   if constexpr (HasOwnCall<Self>)
     return apply_to(self, a, [](auto& s, const auto&... x) -> decltype(s(x...)) { return s(x...); });
+  else if constexpr (HasForwardOfLink<Self>) throw_not_callable(typeid(Self).name(), a.size());
   else return apply_to(self, a, [](auto& s, const auto&... x) -> decltype(s.forward(x...)) { return s.forward(x...); });
 }
 // Calls apply(self, args) within a CallScope; errors get the path of the link.

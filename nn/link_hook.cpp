@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <utility>
 
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/text.h>
@@ -75,16 +76,20 @@ Link& Link::delete_hook(std::string_view name) {
 namespace {
 class FunctionHook : public LinkHook {
  public:
-  FunctionHook(internal::LinkHookFunction hook, bool before)
+  FunctionHook(internal::LinkHookFunction hook, bool before, internal::StateMoment moment = {})
       : name_("forward_hook_" + std::to_string(next_number.fetch_add(1, std::memory_order_relaxed))),
         function_(Function::make(std::move(hook))),
-        before_(before) {}
+        before_(before),
+        moment_(moment) {}
   std::string name() const override { return name_; }
   void forward_preprocess(Link& link, const Variables& args) override {
-    if (before_) call(link, args, {});
+    if (before_ && moment_ == internal::StateMoment::none) call(link, args, {});
   }
   void forward_postprocess(Link& link, const Variables& args, const Variables& outputs) override {
-    if (!before_) call(link, args, outputs);
+    if (!before_ && moment_ == internal::StateMoment::none) call(link, args, outputs);
+  }
+  void at_state(Link& link, internal::StateMoment moment) const {
+    if (moment_ == moment) call(link, {}, {});
   }
   bool is_removed() const { return !function(); }
   // Destroys the function; if it is running, at its end.
@@ -109,6 +114,7 @@ class FunctionHook : public LinkHook {
   mutable std::mutex mutex_;
   Function function_;
   const bool before_;
+  const internal::StateMoment moment_;
 };
 
 bool is_removed(const LinkHook& hook) {
@@ -117,12 +123,43 @@ bool is_removed(const LinkHook& hook) {
 }
 }  // namespace
 
-LinkHookHandle Link::add_hook_function(internal::LinkHookFunction hook, bool before) {
-  if (internal::hooks_of(*this) != nullptr)
-    std::erase_if(internal::editable_hooks(*this), [](const auto& h) { return is_removed(*h.second); });
-  const auto added = catena::Shared<FunctionHook>::make(std::move(hook), before);
-  add_hook(catena::Shared<LinkHook>(added));
+namespace {
+LinkHookHandle add_function(Link& link, internal::LinkHookFunction hook, bool before, internal::StateMoment moment) {
+  if (internal::hooks_of(link) != nullptr)
+    std::erase_if(internal::editable_hooks(link), [](const auto& h) { return is_removed(*h.second); });
+  const auto added = catena::Shared<FunctionHook>::make(std::move(hook), before, moment);
+  link.add_hook(catena::Shared<LinkHook>(added));
   return LinkHookHandle(added);
+}
+constinit thread_local const internal::StateOfHook* state_of_hook = nullptr;  // of the hooks in progress
+}  // namespace
+
+LinkHookHandle Link::add_hook_function(internal::LinkHookFunction hook, bool before) {
+  return add_function(*this, std::move(hook), before, internal::StateMoment::none);
+}
+
+LinkHookHandle Link::add_state_hook(internal::StateHookFunction hook, internal::StateMoment moment) {
+  return add_function(
+      *this,
+      [hook = std::move(hook)](Link& link, const Variables&, const Variables&) mutable { hook(link, *state_of_hook); },
+      true, moment);
+}
+
+void internal::run_state_hooks(Link& root, StateMoment moment, StateDict* state, const LoadReport* report) {
+  for (const NamedLink& l : root.namedlinks()) {
+    const NamedLinkHooks* const own = hooks_of(*l.link);
+    if (own == nullptr) continue;
+    const NamedLinkHooks hooks = *own;  // a hook may add hooks
+    const std::string prefix = l.path == "/" ? std::string() : l.path.substr(1) + "/";
+    const StateOfHook now{state, &prefix, report};
+    const StateOfHook* const outer = std::exchange(state_of_hook, &now);
+    struct Restore {
+      const StateOfHook* outer;
+      ~Restore() { state_of_hook = outer; }
+    } const restore{outer};
+    for (const auto& [name, hook] : hooks)
+      if (const auto* const f = dynamic_cast<const FunctionHook*>(hook.get())) f->at_state(*l.link, moment);
+  }
 }
 
 void LinkHookHandle::remove() {

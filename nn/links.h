@@ -15,6 +15,7 @@
 #include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/convolution_nd.h>
 #include <catena/nn/links/crf1d.h>
+#include <catena/nn/links/data_parallel.h>
 #include <catena/nn/links/decorrelated_batch_normalization.h>
 #include <catena/nn/links/embed_id.h>
 #include <catena/nn/links/embedding_bag.h>

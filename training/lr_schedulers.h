@@ -41,6 +41,11 @@ struct LambdaLR : Scheduler {
   LambdaLR(Optimizer& optimizer, const O& o) : LambdaLR(optimizer, internal::given(o.lr_lambda, "LambdaLR")) {
     continue_after(o.last_epoch);
   }
+  template <class F, std::same_as<Options> O = Options>
+  LambdaLR(Optimizer& optimizer, F factor, const O& o) requires std::is_invocable_r_v<double, F&, int>
+      : LambdaLR(optimizer, std::move(factor)) {
+    continue_after(o.last_epoch);
+  }
 };
 
 // The rate times factor(1) factor(2) ... factor(step): MultiplicativeLR(optimizer, [](int) { return 0.95; }).
@@ -58,6 +63,11 @@ struct MultiplicativeLR : Scheduler {
       : MultiplicativeLR(optimizer, internal::given(o.lr_lambda, "MultiplicativeLR")) {
     continue_after(o.last_epoch);
   }
+  template <class F, std::same_as<Options> O = Options>
+  MultiplicativeLR(Optimizer& optimizer, F factor, const O& o) requires std::is_invocable_r_v<double, F&, int>
+      : MultiplicativeLR(optimizer, std::move(factor)) {
+    continue_after(o.last_epoch);
+  }
 };
 
 struct StepLROptions {
@@ -72,6 +82,8 @@ struct StepLR : Scheduler {
     continue_after(o.last_epoch);
   }
   StepLR(Optimizer& optimizer, double step_size, double gamma = 0.1) : StepLR(optimizer, Options{step_size, gamma}) {}
+  template <std::same_as<Options> O = Options>  // StepLR(optimizer, 30, {.gamma = 0.5}), and so below
+  StepLR(Optimizer& optimizer, double step_size, O o) : StepLR(optimizer, (o.step_size = step_size, o)) {}
 };
 
 struct MultiStepLROptions {
@@ -89,6 +101,9 @@ struct MultiStepLR : Scheduler {
   template <std::same_as<std::vector<double>> M = std::vector<double>>  // so that {.milestones = ...} means the options
   MultiStepLR(Optimizer& optimizer, M milestones, double gamma = 0.1)
       : MultiStepLR(optimizer, Options{std::move(milestones), gamma}) {}
+  template <std::same_as<std::vector<double>> M = std::vector<double>, std::same_as<Options> O = Options>
+  MultiStepLR(Optimizer& optimizer, M milestones, O o)
+      : MultiStepLR(optimizer, (o.milestones = std::move(milestones), std::move(o))) {}
 };
 
 struct ConstantLROptions {
@@ -117,6 +132,8 @@ struct ExponentialLR : Scheduler {
     continue_after(o.last_epoch);
   }
   ExponentialLR(Optimizer& optimizer, double gamma) : ExponentialLR(optimizer, Options{gamma}) {}
+  template <std::same_as<Options> O = Options>
+  ExponentialLR(Optimizer& optimizer, double gamma, O o) : ExponentialLR(optimizer, (o.gamma = gamma, o)) {}
 };
 
 struct LinearLROptions {
@@ -161,6 +178,8 @@ struct CosineAnnealingLR : Scheduler {
   }
   CosineAnnealingLR(Optimizer& optimizer, double t_max, double eta_min = 0)
       : CosineAnnealingLR(optimizer, Options{.t_max = t_max, .eta_min = eta_min}) {}
+  template <std::same_as<Options> O = Options>
+  CosineAnnealingLR(Optimizer& optimizer, double t_max, O o) : CosineAnnealingLR(optimizer, (o.T_max = t_max, o)) {}
 };
 
 struct CosineAnnealingWarmRestartsOptions {
@@ -177,6 +196,9 @@ struct CosineAnnealingWarmRestarts : Scheduler {
   using Options = CosineAnnealingWarmRestartsOptions;
   CosineAnnealingWarmRestarts(Optimizer& optimizer, double t_0, double t_mult = 1, double eta_min = 0)
       : CosineAnnealingWarmRestarts(optimizer, Options{.t_0 = t_0, .t_mult = t_mult, .eta_min = eta_min}) {}
+  template <std::same_as<Options> O = Options>
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, double t_0, O o)
+      : CosineAnnealingWarmRestarts(optimizer, (o.T_0 = t_0, o)) {}
   CosineAnnealingWarmRestarts(Optimizer& optimizer, const Options& o)
       : Scheduler(optimizer,
                   schedules::cosine_restarts(o.T_0.value_or(o.t_0), o.T_mult.value_or(o.t_mult), o.eta_min)) {
@@ -278,6 +300,8 @@ struct CATENA_EXPORT SWALR : Scheduler {
   using Options = SWALROptions;
   SWALR(Optimizer& optimizer, const Options& o);
   SWALR(Optimizer& optimizer, double swa_lr) : SWALR(optimizer, Options{.swa_lr = swa_lr}) {}
+  template <std::same_as<Options> O = Options>
+  SWALR(Optimizer& optimizer, double swa_lr, O o) : SWALR(optimizer, (o.swa_lr = swa_lr, std::move(o))) {}
 };
 
 // The schedules of the library Transformers, whose factor grows from 0 to 1 in num_warmup_steps steps: it then stays

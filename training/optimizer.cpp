@@ -121,7 +121,7 @@ void Optimizer::reallocate_cleared_grads() {
       s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
 }
 
-void Optimizer::step(Variable loss) try {
+void Optimizer::update_by(Variable loss) try {
   if (use_cleargrads_) target().cleargrads();
   else target().zerograds();
   UntrainedParameters not_updated;

@@ -151,7 +151,7 @@ class CATENA_EXPORT Optimizer {
       const nn::internal::CallScope scope(target());
       loss = lossfun(std::forward<A>(args)...);
     }
-    step(std::move(loss));
+    update_by(std::move(loss));
   }
   // For a loop of one's own, in place of loss.backward({.loss_scale = loss_scale()}): the last backward pass before
   // update(). A multi-node optimizer (multi_node/multi_node_optimizer.h) communicates gradients during it.
@@ -257,6 +257,20 @@ class CATENA_EXPORT Optimizer {
   template <std::invocable<Optimizer&> F> StepHookHandle register_step_post_hook(F hook) {
     return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::post);
   }
+  // Hooks before and after state_dict() and load_state_dict(): hook(optimizer), and where there is a state before,
+  // hook(optimizer, state), which may change the state. setup() forgets them, too.
+  template <std::invocable<Optimizer&> F> StepHookHandle register_state_dict_pre_hook(F hook) {
+    return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::before_state);
+  }
+  template <std::invocable<Optimizer&, nn::StateDict&> F> StepHookHandle register_state_dict_post_hook(F hook) {
+    return add_state_hook(std::move(hook), HookTiming::after_state);
+  }
+  template <std::invocable<Optimizer&, nn::StateDict&> F> StepHookHandle register_load_state_dict_pre_hook(F hook) {
+    return add_state_hook(std::move(hook), HookTiming::before_load);
+  }
+  template <std::invocable<Optimizer&> F> StepHookHandle register_load_state_dict_post_hook(F hook) {
+    return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::after_load);
+  }
   void step() { update(); }
   // Calls PyTorch's closure (it clears the gradients, calls backward() and returns the loss), updates, and returns the
   // loss.
@@ -352,7 +366,7 @@ class CATENA_EXPORT Optimizer {
   void check_target(const Link& target) const;
   void check_rule(const Serializer& s) const;
   void set_target(Link& target, catena::Shared<Link> owner);
-  void step(Variable loss);
+  void update_by(Variable loss);
   // Parameters that got a gradient but that no optimizer updates, with the functions that used them.
   using UntrainedParameters = std::vector<std::pair<Variable, std::string>>;
   void check_untrained(const UntrainedParameters& not_updated);
@@ -362,6 +376,8 @@ class CATENA_EXPORT Optimizer {
   void refresh_slots();
   struct HookScope;
   StepHookHandle add_step_hook(Hook hook, HookTiming timing);
+  StepHookHandle add_state_hook(catena::Function<void(Optimizer&, nn::StateDict&)> hook, HookTiming timing);
+  void run_state_hooks(HookTiming timing, nn::StateDict* state = nullptr);
   struct GradientDecay;
   double decay_rate(std::size_t value_set) const;
   std::vector<double> values_for_block(const std::vector<const internal::ParamGroupData*>& groups) const;

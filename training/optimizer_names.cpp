@@ -1,6 +1,7 @@
 // Members of Optimizer by PyTorch's names, and its text.
 #include <algorithm>
 #include <ostream>
+#include <utility>
 
 #include <catena/kernels/base/text.h>
 #include <catena/nn/serializers/state_dict.h>
@@ -42,13 +43,38 @@ struct Optimizer::WithHyper {
   }
 };
 
+namespace {
+constinit thread_local nn::StateDict* state_of_hook = nullptr;  // of the hooks in progress
+}
+
+StepHookHandle Optimizer::add_state_hook(catena::Function<void(Optimizer&, nn::StateDict&)> hook, HookTiming timing) {
+  return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) { hook(o, *state_of_hook); }), timing);
+}
+
+void Optimizer::run_state_hooks(HookTiming timing, nn::StateDict* state) {
+  struct Restore {
+    nn::StateDict* outer;
+    ~Restore() { state_of_hook = outer; }
+  } const restore{std::exchange(state_of_hook, state)};
+  const internal::HookList hooks = hooks_;  // a hook may add hooks
+  for (const auto& h : hooks)
+    if (h->timing == timing) h->hook(*this);
+}
+
 nn::StateDict Optimizer::state_dict() {
+  run_state_hooks(HookTiming::before_state);
   WithHyper both{*this};
-  return nn::state_dict(both);
+  nn::StateDict state = nn::state_dict(both);
+  run_state_hooks(HookTiming::after_state, &state);
+  return state;
 }
 nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) {
+  nn::StateDict changed = state;  // by hooks
+  run_state_hooks(HookTiming::before_load, &changed);
   WithHyper both{*this};
-  return nn::load_state_dict(both, state);
+  const nn::LoadReport report = nn::load_state_dict(both, changed);
+  run_state_hooks(HookTiming::after_load);
+  return report;
 }
 
 }  // namespace training

@@ -24,7 +24,8 @@ template <class T>
 concept GroupList = std::is_same_v<T, std::vector<ParamGroupOptions>>;
 }  // namespace internal
 
-// PyTorch's choices between implementations, without effect: one launch updates all parameters of a dtype.
+// PyTorch's choices between implementations: foreach, fused, capturable and differentiable. They have no effect: one
+// launch updates all parameters of a dtype, and an update is no part of a graph.
 using Implementation = std::optional<bool>;
 
 // Constructors from options by name, without arguments, and from hyperparameters in their order. With a model, a list
@@ -86,7 +87,7 @@ struct CATENA_EXPORT SGD : Optimizer {
   struct Options {  // in PyTorch's order
     double lr = 0.01, momentum = 0, dampening = 0, weight_decay = 0;
     bool nesterov = false, maximize = false;
-    Implementation foreach = {}, fused = {};
+    Implementation foreach = {}, differentiable = {}, fused = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(SGD)
   HyperReference momentum{*this, "momentum"};
@@ -130,7 +131,7 @@ struct CATENA_EXPORT Adam : Optimizer {
     bool amsgrad = false;
     Implementation foreach = {};
     bool maximize = false;
-    Implementation fused = {};
+    Implementation capturable = {}, differentiable = {}, fused = {};
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -181,7 +182,10 @@ struct CATENA_EXPORT AdaDelta : Optimizer {
 struct CATENA_EXPORT RMSprop : Optimizer {
   struct Options {  // in PyTorch's order
     double lr = 0.01, alpha = 0.99, eps = 1e-8, weight_decay = 0, momentum = 0;
-    bool centered = false, maximize = false;
+    bool centered = false;
+    Implementation capturable = {}, foreach = {};
+    bool maximize = false;
+    Implementation differentiable = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(RMSprop)
   HyperReference momentum{*this, "momentum"};
@@ -233,7 +237,7 @@ struct CATENA_EXPORT AdamW : Optimizer {
     bool amsgrad = false;
     Implementation foreach = {};
     bool maximize = false;
-    Implementation fused = {};
+    Implementation capturable = {}, differentiable = {}, fused = {};
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -290,7 +294,10 @@ struct CATENA_EXPORT RAdam : Optimizer {
     double lr = 0.001;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0;
-    bool decoupled_weight_decay = false, maximize = false;
+    bool decoupled_weight_decay = false;
+    Implementation foreach = {};
+    bool maximize = false;
+    Implementation capturable = {}, differentiable = {};
     operator Options() const {
       const double rate = decoupled_weight_decay ? weight_decay : 0;
       return {lr, betas.first, betas.second, eps, rate, weight_decay - rate, maximize};
@@ -316,7 +323,9 @@ struct CATENA_EXPORT NAdam : Optimizer {
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0, momentum_decay = 0.004;
     bool decoupled_weight_decay = false;  // weight_decay is weight_decay_rate
+    Implementation foreach = {};
     bool maximize = false;
+    Implementation capturable = {}, differentiable = {};
     operator Options() const {
       return {.alpha = lr,
               .beta1 = betas.first,
@@ -344,7 +353,9 @@ struct CATENA_EXPORT Adamax : Optimizer {
     double lr = 0.002;
     std::pair<double, double> betas = {0.9, 0.999};
     double eps = 1e-8, weight_decay = 0;
+    Implementation foreach = {};
     bool maximize = false;
+    Implementation differentiable = {}, capturable = {};
     operator Options() const { return {lr, betas.first, betas.second, eps, 0, weight_decay, maximize}; }
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adamax)
@@ -423,7 +434,22 @@ struct CATENA_EXPORT Adafactor : Optimizer {
     double d = 1;               // greatest root of the mean square of an update
     double weight_decay_rate = 0;
   };
+  struct TorchOptions {
+    double lr = 0.01, beta2_decay = -0.8;
+    std::pair<std::optional<double>, double> eps = {std::nullopt, 1e-3};  // eps1, eps2
+    double d = 1, weight_decay = 0;                                       // weight_decay_rate
+    Implementation foreach = {};
+    operator Options() const {
+      return {.lr = lr,
+              .beta2_decay = beta2_decay,
+              .eps1 = eps.first.value_or(0),
+              .eps2 = eps.second,
+              .d = d,
+              .weight_decay_rate = weight_decay};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adafactor)
+  CATENA_TORCH_CONSTRUCTORS(Adafactor)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;
@@ -441,7 +467,15 @@ struct CATENA_EXPORT Muon : Optimizer {
     double lr = 0.02, momentum = 0.95, weight_decay_rate = 0.1, adam_alpha = 3e-4;
     bool nesterov = true;
   };
+  struct TorchOptions {
+    double lr = 1e-3, weight_decay = 0.1, momentum = 0.95;  // weight_decay_rate
+    bool nesterov = true;
+    operator Options() const {
+      return {.lr = lr, .momentum = momentum, .weight_decay_rate = weight_decay, .nesterov = nesterov};
+    }
+  };
   CATENA_OPTIMIZER_CONSTRUCTORS_ONLY(Muon)
+  CATENA_TORCH_CONSTRUCTORS(Muon)
 
  protected:
   void init_state(const Variable& param, std::span<Array> states) override;
@@ -457,7 +491,9 @@ struct CATENA_EXPORT Muon : Optimizer {
 struct CATENA_EXPORT Adagrad : Optimizer {
   struct Options {
     double lr = 0.01, lr_decay = 0, weight_decay = 0, initial_accumulator_value = 0, eps = 1e-10;
+    Implementation foreach = {};
     bool maximize = false;
+    Implementation differentiable = {}, fused = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adagrad)
 };
@@ -469,7 +505,9 @@ struct CATENA_EXPORT Adagrad : Optimizer {
 struct CATENA_EXPORT Adadelta : Optimizer {
   struct Options {
     double lr = 1, rho = 0.9, eps = 1e-6, weight_decay = 0;
+    Implementation foreach = {}, capturable = {};
     bool maximize = false;
+    Implementation differentiable = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Adadelta)
 
@@ -485,7 +523,9 @@ struct CATENA_EXPORT Rprop : Optimizer {
   struct Options {
     double lr = 0.01;
     std::pair<double, double> etas = {0.5, 1.2}, step_sizes = {1e-6, 50};
+    Implementation capturable = {}, foreach = {};
     bool maximize = false;
+    Implementation differentiable = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(Rprop)
 
@@ -500,7 +540,9 @@ struct CATENA_EXPORT Rprop : Optimizer {
 struct CATENA_EXPORT ASGD : Optimizer {
   struct Options {
     double lr = 0.01, lambd = 1e-4, alpha = 0.75, t0 = 1e6, weight_decay = 0;
+    Implementation foreach = {};
     bool maximize = false;
+    Implementation differentiable = {}, capturable = {};
   };
   CATENA_OPTIMIZER_CONSTRUCTORS(ASGD)
 

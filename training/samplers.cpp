@@ -54,6 +54,9 @@ std::int64_t OrderSampler::known_size() const {
   return *known_size_;
 }
 
+std::int64_t Sampler::length(std::int64_t) const { return std::int64_t(indices().size()); }
+Order Sampler::order(const OrderContext&) const { return indices(); }
+
 Order SequentialSampler::order(const OrderContext& context) const { return sequence(context.dataset_size); }
 
 // ---- random -------------------------------------------------------------------------------------

@@ -115,6 +115,20 @@ class CATENA_EXPORT OrderSampler {
   mutable std::int64_t loops_ = 0;                                 // that have begun
 };
 
+// A sampler of a program that knows its indices, as one of PyTorch that overrides __iter__:
+//
+//   struct Even : training::Sampler {
+//     std::vector<std::int64_t> indices() const override { return {0, 2, 4}; }
+//   };
+class CATENA_EXPORT Sampler : public OrderSampler {
+ public:
+  Sampler() { set_known_size(0); }
+  // Returns the indices of a sweep. Their number is asked for at the construction of an iterator and must stay.
+  virtual std::vector<std::int64_t> indices() const = 0;
+  std::int64_t length(std::int64_t dataset_size) const override;
+  std::vector<std::int64_t> order(const OrderContext& context) const override;
+};
+
 // A sampler that calls a function.
 class CATENA_EXPORT FunctionSampler : public OrderSampler {
  public:

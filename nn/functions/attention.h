@@ -42,6 +42,7 @@ struct TorchAttentionOptions {
   double dropout_p = 0;
   bool is_causal = false;
   std::optional<double> scale = {};
+  bool enable_gqa = false;  // without effect: fewer heads of k and v than of q are always shared
 };
 template <std::same_as<TorchAttentionOptions> O = TorchAttentionOptions>  // where both fit, AttentionOptions are meant
 Variable scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v, const O& o) {

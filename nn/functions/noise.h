@@ -19,6 +19,7 @@ struct DropoutOptions {
   Array mask = {};                 // factor of x, used instead of a random mask; must have the shape of x (ValueError)
   std::optional<double> p = {};    // PyTorch's names of ratio and train
   std::optional<bool> training = {};
+  bool inplace = false;  // without effect: results are new arrays
 };
 // x mask / (1 - ratio); an element is kept if its uniform number is >= ratio. The mask is not stored: backward
 // recomputes it from (seed, offset) of the thread's generator. ratio < 0 or >= 1: ValueError.
@@ -42,6 +43,7 @@ struct SharedDropoutOptions {
   std::optional<bool> train = {};  // default: the thread's train mode; if false, returns x itself
   std::optional<double> p = {};    // PyTorch's names of ratio and train
   std::optional<bool> training = {};
+  bool inplace = false;  // without effect: results are new arrays
 };
 struct TimeSharedDropoutOptions {
   double ratio = 0.5;

@@ -79,6 +79,16 @@ template <std::same_as<BatchNormFuncOptions> O = BatchNormFuncOptions>
 Variable batch_norm(const Variable& x, const Array& running_mean, const Array& running_var, const O& o) {
   return batch_norm(x, running_mean, running_var, o.weight, o.bias, o.training, o.momentum, o.eps);
 }
+// With the running statistics as variables, such as those of buffers.
+template <std::same_as<Variable> V>
+Variable batch_norm(const Variable& x, const V& running_mean, const V& running_var, const Variable& weight = {},
+                    const Variable& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5) {
+  return batch_norm(x, running_mean.data(), running_var.data(), weight, bias, training, momentum, eps);
+}
+template <std::same_as<Variable> V, std::same_as<BatchNormFuncOptions> O = BatchNormFuncOptions>
+Variable batch_norm(const Variable& x, const V& running_mean, const V& running_var, const O& o) {
+  return batch_norm(x, running_mean.data(), running_var.data(), o);
+}
 // Over the spatial axes of x (N, C, ...). Running statistics, where they are given, are updated by the means over the
 // batch.
 CATENA_EXPORT Variable instance_norm(const Variable& x, const InstanceNormFuncOptions& o = {});

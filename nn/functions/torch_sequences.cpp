@@ -4,6 +4,7 @@
 #include <functional>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/functions/torch_indexing.h>
 #include <catena/nn/functions/array.h>
 
 namespace nn::utils::rnn {
@@ -109,6 +110,40 @@ PaddedSequences pad_packed_sequence(const PackedSequence& packed, const PadPacke
       autograd::as_variable(autograd::arrays::full(row, o.padding_value, packed.data.dtype(), packed.data.device()));
   result.output = rows_at(autograd::concat({packed.data, filler}, 0), positions).reshape(shape);
   return result;
+}
+
+autograd::Variables unpad_sequence(const Variable& padded, const std::vector<std::int64_t>& lengths, bool batch_first) {
+  constexpr const char* kOp = "unpad_sequence";
+  catena::check<catena::ValueError>(padded && padded.ndim() >= 2, kOp, "x must have axes of times and of sequences");
+  const Variable rows = batch_first ? padded : autograd::swapaxes(padded, 0, 1);
+  check_lengths(kOp, lengths, rows.shape(0), rows.shape(1), false);
+  autograd::Variables result;
+  for (std::size_t b = 0; b < lengths.size(); ++b)
+    result.push_back(autograd::narrow(autograd::select(rows, 0, std::int64_t(b)), 0, 0, lengths[b]));
+  return result;
+}
+autograd::Variables unpad_sequence(const Variable& padded, const Variable& lengths, bool batch_first) {
+  return unpad_sequence(padded, autograd::to_vector<std::int64_t>(lengths.data()), batch_first);
+}
+autograd::Variables unpack_sequence(const PackedSequence& packed) {
+  const PaddedSequences padded = pad_packed_sequence(packed, {.batch_first = true});
+  return unpad_sequence(padded.output, padded.lengths, true);
+}
+
+std::vector<std::int64_t> invert_permutation(const std::vector<std::int64_t>& permutation) {
+  const auto size = std::int64_t(permutation.size());
+  std::vector<std::int64_t> places(permutation.size(), -1);
+  for (std::size_t k = 0; k < permutation.size(); ++k) {
+    const std::int64_t i = permutation[k];
+    catena::check<catena::ValueError>(i >= 0 && i < size && places[std::size_t(i)] < 0, "invert_permutation", i,
+                                      " is out of range or repeated among ", size, " numbers");
+    places[std::size_t(i)] = std::int64_t(k);
+  }
+  return places;
+}
+Variable invert_permutation(const Variable& permutation) {
+  const std::vector<std::int64_t> places = invert_permutation(autograd::to_vector<std::int64_t>(permutation.data()));
+  return Variable(autograd::array(places, permutation.shape(), permutation.device()), {.requires_grad = false});
 }
 
 }  // namespace nn::utils::rnn

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include <catena/autograd/variable.h>
+#include <catena/kernels/base/named.h>
 
 namespace nn::utils::rnn {
 
@@ -65,5 +66,24 @@ struct PackSequenceOptions {
 CATENA_EXPORT PackedSequence pack_sequence(const autograd::Variables& sequences,
                                            const PackSequenceOptions& options = {});
 CATENA_EXPORT PaddedSequences pad_packed_sequence(const PackedSequence& packed, const PadPackedOptions& options = {});
+
+// The sequences of these lengths that pad_sequence() or pack_sequence() joined, (l_i, ...) each. ValueError for another
+// number of lengths and for one below 1 or above L.
+CATENA_EXPORT autograd::Variables unpad_sequence(const autograd::Variable& padded,
+                                                 const std::vector<std::int64_t>& lengths, bool batch_first = false);
+CATENA_EXPORT autograd::Variables unpad_sequence(const autograd::Variable& padded, const autograd::Variable& lengths,
+                                                 bool batch_first = false);
+struct UnpadSequenceOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool batch_first = false;
+};
+template <class L, std::same_as<UnpadSequenceOptions> O = UnpadSequenceOptions>
+autograd::Variables unpad_sequence(const autograd::Variable& padded, const L& lengths, const O& o) {
+  return unpad_sequence(padded, lengths, o.batch_first);
+}
+CATENA_EXPORT autograd::Variables unpack_sequence(const PackedSequence& packed);
+// The places of 0, 1, ... in a permutation: {2, 0, 1} -> {1, 2, 0}. ValueError for another list.
+CATENA_EXPORT std::vector<std::int64_t> invert_permutation(const std::vector<std::int64_t>& permutation);
+CATENA_EXPORT autograd::Variable invert_permutation(const autograd::Variable& permutation);
 
 }  // namespace nn::utils::rnn

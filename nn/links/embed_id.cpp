@@ -10,6 +10,7 @@ EmbedID::EmbedID(int in_size, int out_size, const Options& o)
       padding_idx(o.padding_idx) {
   name_params();
   refer_handles();
+  internal::place(*this, o.device, o.dtype);
   if (!padding_idx) return;
   catena::check<catena::ValueError>(*padding_idx >= -in_size && *padding_idx < in_size, "EmbedID", "padding_idx is ",
                                     *padding_idx, ", which is no row of W, (", in_size, ", ", out_size, ")");

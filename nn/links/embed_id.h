@@ -1,21 +1,27 @@
 // Vectors for integers: word embeddings.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
 struct EmbedIDLinkOptions {
-  Initializer initialW = {};                      // default: Normal(1)
-  std::optional<std::int64_t> ignore_label = {};  // the result for this label is 0; it may be no row of W
+  std::optional<int> num_embeddings = {}, embedding_dim = {};  // in place of the arguments
+  Initializer initialW = {};                                   // default: Normal(1)
+  std::optional<std::int64_t> ignore_label = {};               // the result for this label is 0; it may be no row of W
   // This row of W gets no gradient, and is 0 at first unless initialW is given. Negative numbers count from the end;
   // ValueError for a number outside of [-in_size, in_size).
   std::optional<std::int64_t> padding_idx = {};
+  bool sparse = false;  // without effect: gradients are dense
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // Returns the rows of W (in_size, out_size) for integers x (...): (..., out_size); see embed_id().
@@ -25,6 +31,10 @@ class CATENA_EXPORT EmbedID : public internal::WeightAndBias {
  public:
   using Options = EmbedIDLinkOptions;
   EmbedID(int in_size, int out_size, const Options& options = {});
+  template <std::same_as<Options> O = Options>  // Embedding({.num_embeddings = 1000, .embedding_dim = 50})
+  explicit EmbedID(const O& o)
+      : EmbedID(internal::required("Embedding", "num_embeddings", o.num_embeddings),
+                internal::required("Embedding", "embedding_dim", o.embedding_dim), o) {}
   EmbedID(int in_size, int out_size, const Initializer& initialW, std::optional<std::int64_t> ignore_label_ = {})
       : EmbedID(in_size, out_size, Options{.initialW = initialW, .ignore_label = ignore_label_}) {}
 

@@ -18,6 +18,7 @@ EmbeddingBag::EmbeddingBag(EmbedID table, const Options& o)
       padding_idx(table.padding_idx) {
   name_params();
   refer_handles();
+  internal::place(*this, o.device, o.dtype);
 }
 
 Variable EmbeddingBag::operator()(const Variable& x, const Variable& offsets, const Variable& per_sample_weights) {

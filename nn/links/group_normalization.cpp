@@ -20,6 +20,7 @@ GroupNormalization::GroupNormalization(int num_groups, std::optional<int> size, 
   name_params();
   internal::grouped("GroupNormalization", "size", size.value_or(0), groups);
   if (size) initialize(*size, "GroupNormalization");
+  internal::place(*this, o.device, o.dtype);
 }
 
 void GroupNormalization::initialize(std::int64_t size, const char* where) {
@@ -44,9 +45,11 @@ InstanceNormalization::InstanceNormalization(std::optional<int> size, const Opti
     beta.emplace(o.initial_beta, Shape{-1});
   }
   name_params();
-  if (!size || !gamma) return;
-  gamma->initialize({*size});
-  beta->initialize({*size});
+  if (size && gamma) {
+    gamma->initialize({*size});
+    beta->initialize({*size});
+  }
+  internal::place(*this, o.device, o.dtype);
 }
 
 Variable InstanceNormalization::operator()(const Variable& x) {

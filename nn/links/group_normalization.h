@@ -1,16 +1,21 @@
 // Normalization of groups of channels and of single channels of each example.
 #pragma once
 
+#include <concepts>
 #include <optional>
 
 #include <catena/nn/functions/normalization.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
 
 namespace nn {
 
 struct GroupNormalizationOptions {
+  std::optional<int> num_groups = {}, num_channels = {};  // in place of the arguments
   double eps = 1e-5;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // Normalizes each example of x (N, size, ...) over groups of neighbouring channels; see group_normalization().
@@ -22,6 +27,9 @@ class CATENA_EXPORT GroupNormalization : public Link {
   explicit GroupNormalization(int num_groups, const Options& options = {})
       : GroupNormalization(num_groups, std::nullopt, options) {}
   GroupNormalization(int num_groups, std::optional<int> size, const Options& options = {});
+  template <std::same_as<Options> O = Options>
+  explicit GroupNormalization(const O& o)
+      : GroupNormalization(internal::required("GroupNorm", "num_groups", o.num_groups), o.num_channels, o) {}
 
   NN_MEMBERS(gamma, beta)
   Variable operator()(const Variable& x);
@@ -35,9 +43,12 @@ class CATENA_EXPORT GroupNormalization : public Link {
 };
 
 struct InstanceNormalizationOptions {
+  std::optional<int> num_features = {};  // in place of the argument
   double eps = 1e-5;
   bool affine = false;  // with gamma and beta
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // Normalizes each channel of each example of x (N, size, ...); see instance_normalization(). InvalidType for another
@@ -46,7 +57,7 @@ struct InstanceNormalizationOptions {
 class CATENA_EXPORT InstanceNormalization : public Link {
  public:
   using Options = InstanceNormalizationOptions;
-  explicit InstanceNormalization(const Options& options = {}) : InstanceNormalization(std::nullopt, options) {}
+  explicit InstanceNormalization(const Options& options = {}) : InstanceNormalization(options.num_features, options) {}
   explicit InstanceNormalization(std::optional<int> size, const Options& options = {});
 
   NN_MEMBERS(gamma, beta)

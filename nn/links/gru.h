@@ -63,6 +63,9 @@ class CATENA_EXPORT GRU : public internal::GRUBase {
   template <std::same_as<RecurrentOptions> O = RecurrentOptions>
   GRU(int input_size, std::optional<int> hidden_size, const O& options)
       : GRU(AsNetwork{}, input_size, hidden_size, options) {}
+  template <std::same_as<RecurrentOptions> O = RecurrentOptions>  // GRU({.input_size = 3, .hidden_size = 5})
+  explicit GRU(const O& o)
+      : GRU(AsNetwork{}, internal::required("GRU", "input_size", o.input_size), o.hidden_size, o) {}
   template <std::same_as<int> N>
   GRU(int input_size, std::optional<int> hidden_size, N num_layers)
       : GRU(input_size, hidden_size, RecurrentOptions{.num_layers = num_layers}) {}

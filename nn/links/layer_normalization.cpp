@@ -26,9 +26,11 @@ LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o
       elementwise_affine(o.elementwise_affine),
       use_beta(o.elementwise_affine && o.bias) {
   name_params();
-  if (!size) return;
-  gamma.initialize({*size});
-  beta.initialize({*size});
+  if (size) {
+    gamma.initialize({*size});
+    beta.initialize({*size});
+  }
+  internal::place(*this, o.device, o.dtype);
 }
 
 void LayerNormalization::visit_declared(MemberVisitor& v) {
@@ -58,6 +60,7 @@ Variable LayerNormalization::operator()(const Variable& x) {
 RMSNorm::RMSNorm(std::optional<int> size, const Options& o) : gamma(o.initial_gamma, {-1}), eps(o.eps) {
   name_params();
   if (size) gamma.initialize({*size});
+  internal::place(*this, o.device, o.dtype);
 }
 
 Variable RMSNorm::operator()(const Variable& x) {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <catena/nn/functions/normalization.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
 
 namespace nn {
@@ -18,6 +19,8 @@ struct LayerNormalizationLinkOptions {
   EpsAddedTo eps_added_to = LayerNormalizationDefaults::where;
   // PyTorch's: without the first, the link has no parameters (gamma is 1, beta 0), without the second no beta.
   bool elementwise_affine = true, bias = true;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // (x - mean) / sqrt(var + eps) gamma + beta over the last axis of x, or over the last axes, of the given shape; see
@@ -41,6 +44,7 @@ class CATENA_EXPORT LayerNormalization : public Link {
         elementwise_affine(o.elementwise_affine),
         use_beta(o.elementwise_affine && o.bias) {
     name_params();
+    internal::place(*this, o.device, o.dtype);
   }
 
   Variable call(const Variables& args) override { return internal::invoke(*this, args); }
@@ -58,6 +62,8 @@ class CATENA_EXPORT LayerNormalization : public Link {
 struct RMSNormOptions {
   double eps = 1e-6;
   Initializer initial_gamma = 1.0;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // gamma x / sqrt(mean(x^2) + eps) over the last axis of x; see rms_normalization(). InvalidType for another length.

@@ -20,6 +20,7 @@ Linear::Linear(std::optional<int> in_size, int out, const Options& o) try
   if (in_size) W.initialize({out, *in_size});
   name_params();
   refer_handles();
+  internal::place(*this, o.device, o.dtype);
 } catch (...) {
   catena::rethrow_standard("Linear");
 }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links/parameter_handle.h>
 
@@ -26,12 +27,15 @@ class BiasOption {
 }  // namespace internal
 
 struct LinearOptions {
-  double wscale = 1.0;            // the initial weights are multiplied by its square root
+  std::optional<int> in_features = {}, out_features = {};  // in place of the arguments
+  double wscale = 1.0;                                     // the initial weights are multiplied by its square root
   internal::BiasOption bias = 0;  // initial value of b without initial_bias; false: there is no b
   bool nobias = false;
   Initializer initialW = {};             // default: HeNormal(1 / sqrt 2), i.e. deviation 1 / sqrt(in)
   Initializer initial_bias = {};         // default: bias
   std::optional<int> n_batch_axes = {};  // the axes of x that are kept; see linear()
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // y = x W^T + b with W (out, in), b (out); see linear(). Without an input size, the first call creates W.
@@ -48,6 +52,10 @@ class CATENA_EXPORT Linear : public internal::WeightAndBias {
   using Options = LinearOptions;
   explicit Linear(int out, const Options& options = {}) : Linear(std::nullopt, out, options) {}
   Linear(std::optional<int> in, int out, const Options& options = {});
+  // Linear({.in_features = 3, .out_features = 10})
+  template <std::same_as<Options> O = Options>
+  explicit Linear(const O& o)
+      : Linear(o.in_features, internal::required("Linear", "out_features", o.out_features), o) {}
   // nobias by position, as in Chainer: Linear(3, 10, true).
   template <std::same_as<bool> Bool>
   Linear(std::optional<int> in, int out, Bool nobias) : Linear(in, out, Options{.nobias = nobias}) {}
@@ -63,12 +71,15 @@ class CATENA_EXPORT Linear : public internal::WeightAndBias {
 struct LazyLinearOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool bias = true;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 // PyTorch's LazyLinear: a Linear of the last axis of x, of which the first call determines the length.
 class CATENA_EXPORT LazyLinear : public Linear {
  public:
   explicit LazyLinear(int out, const LazyLinearOptions& o = {})
-      : Linear(std::nullopt, out, LinearOptions{.nobias = !o.bias, .n_batch_axes = -1}) {}
+      : Linear(std::nullopt, out,
+               LinearOptions{.nobias = !o.bias, .n_batch_axes = -1, .device = o.device, .dtype = o.dtype}) {}
 };
 
 }  // namespace nn

@@ -83,6 +83,9 @@ class CATENA_EXPORT LSTM : public internal::LSTMBase {
   // TypeError without an input size.
   template <std::same_as<RecurrentOptions> O = RecurrentOptions>
   LSTM(std::optional<int> in_size, int out_size, const O& options) : LSTM(AsNetwork{}, in_size, out_size, options) {}
+  template <std::same_as<RecurrentOptions> O = RecurrentOptions>  // LSTM({.input_size = 3, .hidden_size = 5})
+  explicit LSTM(const O& o)
+      : LSTM(AsNetwork{}, o.input_size, internal::required("LSTM", "hidden_size", o.hidden_size), o) {}
   template <std::same_as<int> N>
   LSTM(std::optional<int> in_size, int out_size, N num_layers)
       : LSTM(in_size, out_size, RecurrentOptions{.num_layers = num_layers}) {}

@@ -163,7 +163,9 @@ Variable MultiHeadAttention::operator()(const Variable& query, const Variable& k
 // ---- MultiheadAttention ----
 MultiheadAttention::MultiheadAttention(int dim, int heads, const Options& o)
     : MultiHeadAttention(dim, heads, {.dropout = o.dropout, .bias = o.bias, .kdim = o.kdim, .vdim = o.vdim}),
-      batch_first(o.batch_first) {}
+      batch_first(o.batch_first) {
+  internal::place(*this, o.device, o.dtype);
+}
 
 Variable MultiheadAttention::call(const Variables& args) {
   internal::throw_not_callable(typeid(*this).name(), args.size());

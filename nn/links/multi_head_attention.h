@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <catena/nn/functions/attention.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
 #include <catena/nn/links/linear.h>
 
@@ -89,10 +90,13 @@ class MaskArray : public autograd::Array {
   template <std::derived_from<Variable> V> MaskArray(const V& v) : Array(v ? v.data() : Array()) {}
 };
 struct MultiheadAttentionOptions {
+  std::optional<int> embed_dim = {}, num_heads = {};  // in place of the arguments
   double dropout = 0;
   bool bias = true;
   std::optional<int> kdim = {}, vdim = {};
   bool batch_first = false;  // (B, L, ...) instead of (L, B, ...)
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 struct MultiheadAttentionCallOptions {
   MaskArray key_padding_mask = {};  // bool (B, Lk): true where a key is not seen
@@ -123,6 +127,10 @@ class CATENA_EXPORT MultiheadAttention : public MultiHeadAttention {
  public:
   using Options = MultiheadAttentionOptions;
   MultiheadAttention(int embed_dim, int num_heads, const Options& options = {});
+  template <std::same_as<Options> O = Options>
+  explicit MultiheadAttention(const O& o)
+      : MultiheadAttention(internal::required("MultiheadAttention", "embed_dim", o.embed_dim),
+                           internal::required("MultiheadAttention", "num_heads", o.num_heads), o) {}
 
   Variable call(const autograd::Variables& args) override;  // TypeError: there are two results
   MultiheadAttentionResult operator()(const Variable& query, const Variable& key, const Variable& value,

@@ -14,6 +14,7 @@ Bilinear::Bilinear(int in1, int in2, int out, const Options& o)
   if (o.bias) b.emplace(initializers::Uniform(1 / std::sqrt(double(in1))), Shape{out});
   name_params();
   refer_handles();
+  nn::internal::place(*this, o.device, o.dtype);
 }
 
 Variable Bilinear::operator()(const Variable& x1, const Variable& x2) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/kernels/base/named.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/links/parameter_handle.h>
 
 namespace nn::torch {
@@ -9,6 +10,8 @@ namespace nn::torch {
 struct BilinearOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool bias = true;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // y[..., l] = sum_jk x1[..., j] x2[..., k] W[l, j, k] + b[l] with W (out, in1, in2) and b (out), drawn evenly from

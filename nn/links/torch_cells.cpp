@@ -61,6 +61,7 @@ RNNCell::RNNCell(int in, int units, const RNNCellOptions& o)
     : RecurrentCell(in, units, 1, o.bias), is_relu_(o.nonlinearity == "relu") {
   catena::check<catena::ValueError>(o.nonlinearity == "tanh" || is_relu_, "RNNCell", "nonlinearity is \"",
                                     o.nonlinearity, "\"; it must be \"tanh\" or \"relu\"");
+  internal::place(*this, o.device, o.dtype);
 }
 Variable RNNCell::operator()(const Variable& given, const Variable& state) {
   LinkCall called(*this, given);

@@ -62,6 +62,11 @@ Variable ExplicitPadding::added_to(const Variable& x) const {
   return pad_last(x, widths, PadModeOptions{.mode = mode_});
 }
 
+void check_transposed_padding(std::string_view padding_mode) {
+  check<ValueError>(padding_mode == "zeros", "ConvTranspose", "padding_mode is \"", padding_mode,
+                    "\"; a transposed convolution has only \"zeros\"");
+}
+
 const Lengths& kernel_of_layer(const char* layer, const std::optional<Lengths>& kernel) {
   check<ValueError>(kernel.has_value(), layer, "kernel_size is missing");
   return *kernel;

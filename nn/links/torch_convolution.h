@@ -7,10 +7,12 @@
 // Lengths are one for all axes or one for each. ValueError for other texts than those of the options.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string_view>
 
 #include <catena/nn/functions/torch_convolution.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/links/convolution_2d.h>
 #include <catena/nn/links/convolution_nd.h>
 
@@ -19,23 +21,30 @@ namespace nn {
 // Options of Conv1d to Conv3d.
 struct ConvOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  OptionalLengths kernel_size = {};  // in place of the argument
+  std::optional<int> in_channels = {}, out_channels = {};  // these three in place of the arguments
+  OptionalLengths kernel_size = {};
   Lengths stride = 1;
   Padding padding = 0;
   Lengths dilation = 1;
   int groups = 1;
   bool bias = true;
   std::string_view padding_mode = "zeros";  // or "reflect", "replicate", "circular"
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 // Options of ConvTranspose1d to ConvTranspose3d.
 struct ConvTransposeOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<int> in_channels = {}, out_channels = {};
   OptionalLengths kernel_size = {};
   Lengths stride = 1, padding = 0;
   Lengths output_padding = 0;  // the result is longer by it at its end
   int groups = 1;
   bool bias = true;
   Lengths dilation = 1;
+  std::string_view padding_mode = "zeros";  // the only one (ValueError for others)
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 using Conv2dOptions = ConvOptions;
 
@@ -72,6 +81,7 @@ template <class Options, class P> Options with_lengths(Options options, const Le
   options.padding = padding;
   return options;
 }
+CATENA_EXPORT void check_transposed_padding(std::string_view padding_mode);
 CATENA_EXPORT const Lengths& kernel_of_layer(const char* layer, const std::optional<Lengths>& kernel);
 
 template <int axes, class Base> class CATENA_EXPORT ConvOf : public Base {
@@ -81,6 +91,9 @@ template <int axes, class Base> class CATENA_EXPORT ConvOf : public Base {
       : ConvOf(in, out, kernel, o, ExplicitPadding("Conv", axes, kernel, o)) {}
   ConvOf(std::optional<int> in, int out, const Options& o)
       : ConvOf(in, out, kernel_of_layer("Conv", o.kernel_size), o) {}
+  // Conv2d({.in_channels = 3, .out_channels = 8, .kernel_size = 3})
+  template <std::same_as<Options> O = Options>
+  explicit ConvOf(const O& o) : ConvOf(o.in_channels, required("Conv", "out_channels", o.out_channels), o) {}
   ConvOf(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride, const Padding& padding = 0,
          const Lengths& dilation = 1, int groups = 1, bool has_bias = true)
       : ConvOf(
@@ -97,7 +110,9 @@ template <int axes, class Base> class CATENA_EXPORT ConvOf : public Base {
 
  private:
   ConvOf(std::optional<int> in, int out, const Lengths& kernel, const Options& o, const ExplicitPadding& padding)
-      : Base(in, out, kernel, o, padding.rest), padding_(padding) {}
+      : Base(in, out, kernel, o, padding.rest), padding_(padding) {
+    place(*this, o.device, o.dtype);
+  }
   ExplicitPadding padding_;
 };
 
@@ -117,9 +132,15 @@ template <int axes, class Base> class CATENA_EXPORT ConvTransposeOf : public Bas
  public:
   using Options = ConvTransposeOptions;
   ConvTransposeOf(std::optional<int> in, int out, const Lengths& kernel, const Options& o = {})
-      : Base(in, out, kernel, o), options_(o), kernel_(kernel.of("ConvTranspose", "kernel_size", axes)) {}
+      : Base(in, out, kernel, o), options_(o), kernel_(kernel.of("ConvTranspose", "kernel_size", axes)) {
+    check_transposed_padding(o.padding_mode);
+    place(*this, o.device, o.dtype);
+  }
   ConvTransposeOf(std::optional<int> in, int out, const Options& o)
       : ConvTransposeOf(in, out, kernel_of_layer("ConvTranspose", o.kernel_size), o) {}
+  template <std::same_as<Options> O = Options>
+  explicit ConvTransposeOf(const O& o)
+      : ConvTransposeOf(o.in_channels, required("ConvTranspose", "out_channels", o.out_channels), o) {}
   ConvTransposeOf(std::optional<int> in, int out, const Lengths& kernel, const Lengths& stride,
                   const Lengths& padding = 0, const Lengths& output_padding = 0, int groups = 1, bool has_bias = true,
                   const Lengths& dilation = 1)
@@ -150,6 +171,7 @@ template <class Layer> class LazyConvOf : public Layer {
   using typename Layer::Options;
   LazyConvOf(int out, const Lengths& kernel, const Options& o = {}) : Layer(std::nullopt, out, kernel, o) {}
   LazyConvOf(int out, const Options& o) : Layer(std::nullopt, out, o) {}
+  template <std::same_as<Options> O = Options> explicit LazyConvOf(const O& o) : Layer(o) {}
   template <class P = Lengths>
   LazyConvOf(int out, const Lengths& kernel, const Lengths& stride, const P& padding = 0)
       : Layer(std::nullopt, out, kernel, stride, padding) {}

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include <catena/nn/functions/torch_normalization.h>
+#include <catena/nn/layer_place.h>
 #include <catena/nn/links/batch_normalization.h>
 #include <catena/nn/links/embed_id.h>
 #include <catena/nn/links/group_normalization.h>
@@ -14,8 +15,13 @@
 namespace nn {
 
 struct BatchNormOptions {
-  double eps = 1e-5, momentum = 0.1;  // momentum is 1 - decay of BatchNormalization
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<int> num_features = {};  // in place of the argument
+  double eps = 1e-5, momentum = 0.1;     // momentum is 1 - decay of BatchNormalization
   bool affine = true;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
+  bool bias = true;  // false: with affine, there is no beta
 };
 // BatchNormalization over all axes but that of the channels.
 struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
@@ -24,10 +30,14 @@ struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
       : BatchNormalization(size, BatchNormalizationLinkOptions{.decay = 1 - o.momentum,
                                                                .eps = o.eps,
                                                                .use_gamma = o.affine,
-                                                               .use_beta = o.affine,
-                                                               .initial_avg_var = 1.0}) {}
+                                                               .use_beta = o.affine && o.bias,
+                                                               .initial_avg_var = 1.0}) {
+    internal::place(*this, o.device, o.dtype);
+  }
+  template <std::same_as<Options> O = Options>  // BatchNorm2d({.num_features = 8})
+  explicit BatchNorm2d(const O& o) : BatchNorm2d(internal::required("BatchNorm", "num_features", o.num_features), o) {}
   BatchNorm2d(int size, double eps_, double momentum = 0.1, bool affine = true)
-      : BatchNorm2d(size, Options{eps_, momentum, affine}) {}
+      : BatchNorm2d(size, Options{.eps = eps_, .momentum = momentum, .affine = affine}) {}
 };
 using BatchNorm1d = BatchNorm2d;
 using BatchNorm3d = BatchNorm2d;
@@ -66,6 +76,19 @@ struct LocalResponseNorm {
   LocalResponseNorm(int channels, double alpha, double beta = 0.75, double k = 1)
       : LocalResponseNorm(channels, functions::LocalResponseNormFuncOptions{.alpha = alpha, .beta = beta, .k = k}) {}
   Variable operator()(const Variable& x) const { return functions::local_response_norm(x, size, options); }
+};
+
+// LocalResponseNorm over size - 1 channels if the size is even, with alpha divided by the size that is given.
+struct CrossMapLRN2d {
+  int size;
+  functions::LocalResponseNormFuncOptions options;
+  explicit CrossMapLRN2d(int channels, double alpha = 1e-4, double beta = 0.75, double k = 1)
+      : size(channels), options{.alpha = alpha, .beta = beta, .k = k} {}
+  template <std::same_as<functions::LocalResponseNormFuncOptions> O = functions::LocalResponseNormFuncOptions>
+  CrossMapLRN2d(int channels, const O& o) : size(channels), options(o) {}
+  Variable operator()(const Variable& x) const {
+    return local_response_normalization(x, (size - 1) / 2 * 2 + 1, options.k, options.alpha / size, options.beta);
+  }
 };
 
 }  // namespace nn

@@ -44,7 +44,9 @@ Variable internal::reordered(const Variable& states, const std::vector<std::int6
 
 LSTM::LSTM(int in, int out, const Options& o)
     : NStepBase(NStepCell::lstm, directions(o), {o.num_layers, in, out, o.dropout, {}, o.bias}),
-      batch_first(o.batch_first) {}
+      batch_first(o.batch_first) {
+  nn::internal::place(*this, o.device, o.dtype);
+}
 LSTMResult LSTM::operator()(const Variable& x, const LSTMState& state) {
   LinkCall called(*this, x);
   const NStepLSTMResult y = run_by_time(state.h, state.c, by_time("LSTM", x, batch_first), {});
@@ -60,7 +62,9 @@ PackedLSTMResult LSTM::operator()(const PackedSequence& x, const LSTMState& stat
 }
 
 internal::OneState::OneState(NStepCell cell, int in, int out, const RecurrentOptions& o)
-    : NStepBase(cell, directions(o), {o.num_layers, in, out, o.dropout, {}, o.bias}), batch_first(o.batch_first) {}
+    : NStepBase(cell, directions(o), {o.num_layers, in, out, o.dropout, {}, o.bias}), batch_first(o.batch_first) {
+  nn::internal::place(*this, o.device, o.dtype);
+}
 GRUResult internal::OneState::operator()(const Variable& x, const Variable& h) {
   LinkCall called(*this, x);
   const NStepLSTMResult y = run_by_time(h, {}, by_time("RNN", x, batch_first), {});
@@ -81,6 +85,8 @@ RNN::RNN(int in, int out, const Options& o)
                 .bias = o.bias,
                 .batch_first = o.batch_first,
                 .dropout = o.dropout,
-                .bidirectional = o.bidirectional}) {}
+                .bidirectional = o.bidirectional,
+                .device = o.device,
+                .dtype = o.dtype}) {}
 
 }  // namespace nn::torch

@@ -8,6 +8,7 @@
 //   auto [next, last] = lstm(x, {h, c});
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <tuple>
 #include <vector>
@@ -47,6 +48,10 @@ class CATENA_EXPORT LSTM : public nn::internal::NStepBase {
  public:
   using Options = RecurrentOptions;
   LSTM(int input_size, int hidden_size, const Options& options = {});
+  template <std::same_as<Options> O = Options>
+  explicit LSTM(const O& o)
+      : LSTM(nn::internal::required("LSTM", "input_size", o.input_size),
+             nn::internal::required("LSTM", "hidden_size", o.hidden_size), o) {}
   LSTM(int input_size, int hidden_size, int num_layers)
       : LSTM(input_size, hidden_size, Options{.num_layers = num_layers}) {}
   LSTMResult operator()(const Variable& x, const LSTMState& state = {});
@@ -72,6 +77,10 @@ class CATENA_EXPORT GRU : public internal::OneState {
  public:
   using Options = RecurrentOptions;
   GRU(int input_size, int hidden_size, const Options& options = {});
+  template <std::same_as<Options> O = Options>
+  explicit GRU(const O& o)
+      : GRU(nn::internal::required("GRU", "input_size", o.input_size),
+            nn::internal::required("GRU", "hidden_size", o.hidden_size), o) {}
   GRU(int input_size, int hidden_size, int num_layers)
       : GRU(input_size, hidden_size, Options{.num_layers = num_layers}) {}
 };
@@ -80,6 +89,10 @@ class CATENA_EXPORT RNN : public internal::OneState {
  public:
   using Options = RNNOptions;
   RNN(int input_size, int hidden_size, const Options& options = {});
+  template <std::same_as<Options> O = Options>
+  explicit RNN(const O& o)
+      : RNN(nn::internal::required("RNN", "input_size", o.input_size),
+            nn::internal::required("RNN", "hidden_size", o.hidden_size), o) {}
   RNN(int input_size, int hidden_size, int num_layers)
       : RNN(input_size, hidden_size, Options{.num_layers = num_layers}) {}
 };

@@ -84,7 +84,9 @@ TransformerEncoderLayer::TransformerEncoderLayer(int n, int heads, const Options
       activation(o.activation),
       dropout(o.dropout),
       norm_first(o.norm_first),
-      batch_first(o.batch_first) {}
+      batch_first(o.batch_first) {
+  internal::place(*this, o.device, o.dtype);
+}
 
 Variable TransformerEncoderLayer::operator()(const Variable& x, const TransformerMasks& masks) {
   return masked(x, masks_of(masks, self_attn.num_heads));
@@ -109,7 +111,9 @@ TransformerDecoderLayer::TransformerDecoderLayer(int n, int heads, const Options
       activation(o.activation),
       dropout(o.dropout),
       norm_first(o.norm_first),
-      batch_first(o.batch_first) {}
+      batch_first(o.batch_first) {
+  internal::place(*this, o.device, o.dtype);
+}
 
 Variable TransformerDecoderLayer::operator()(const Variable& x, const Variable& memory,
                                              const TransformerDecoderMasks& masks) {
@@ -204,7 +208,9 @@ TransformerLayerOptions internal::layer_options(const TransformerOptions& o) {
           .layer_norm_eps = o.layer_norm_eps,
           .batch_first = o.batch_first,
           .norm_first = o.norm_first,
-          .bias = o.bias};
+          .bias = o.bias,
+          .device = o.device,
+          .dtype = o.dtype};
 }
 
 namespace {
@@ -225,6 +231,7 @@ Transformer::Transformer(const Options& o)
               last_norm(o)) {
   for (const Variable& p : params())
     if (p.ndim() > 1) init_weight(p.data(), initializers::GlorotUniform());
+  internal::place(*this, o.device, o.dtype);
 }
 Transformer::Transformer(int d_model, int nhead, int encoders, int decoders, int units, Options others)
     : Transformer(with_numbers(std::move(others), d_model, nhead, encoders, decoders, units)) {}

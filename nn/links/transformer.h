@@ -23,6 +23,8 @@ struct TransformerLayerOptions {
   bool bias = true;                        // of the linear layers
   std::optional<int> num_kv_heads = {};    // as in MultiHeadAttentionOptions
   std::optional<double> rotary_base = {};  // likewise, of the self-attention
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 // Of PyTorch's network, and of its layers with all of their arguments by name, which do not read the numbers of layers.
@@ -34,6 +36,8 @@ struct TransformerOptions {
   double layer_norm_eps = 1e-5;
   bool batch_first = true;  // as in TransformerLayerOptions
   bool norm_first = false, bias = true;
+  LayerDevice device = {};
+  LayerDtype dtype = {};
 };
 
 namespace internal {
@@ -128,6 +132,7 @@ class CATENA_EXPORT TransformerDecoderLayer : public Chain {
 struct TransformerStackOptions {
   int num_layers = 1;
   std::optional<LayerNormalization> norm = {};
+  bool enable_nested_tensor = true, mask_check = true;  // without effect: results do not depend on them
 };
 // Layers one after the other; with norm_first, a normalization follows the last one.
 class CATENA_EXPORT TransformerEncoder : public Chain {
@@ -139,6 +144,9 @@ class CATENA_EXPORT TransformerEncoder : public Chain {
   template <std::same_as<TransformerStackOptions> O = TransformerStackOptions>
   TransformerEncoder(const TransformerEncoderLayer& layer, const O& o)
       : TransformerEncoder(layer, o.num_layers, o.norm) {}
+  template <std::integral N, std::same_as<TransformerStackOptions> O = TransformerStackOptions>
+  TransformerEncoder(const TransformerEncoderLayer& layer, N num_layers, const O& o)
+      : TransformerEncoder(layer, int(num_layers), o.norm) {}
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const TransformerMasks& masks = {});
@@ -166,6 +174,9 @@ class CATENA_EXPORT TransformerDecoder : public Chain {
   template <std::same_as<TransformerStackOptions> O = TransformerStackOptions>
   TransformerDecoder(const TransformerDecoderLayer& layer, const O& o)
       : TransformerDecoder(layer, o.num_layers, o.norm) {}
+  template <std::integral N, std::same_as<TransformerStackOptions> O = TransformerStackOptions>
+  TransformerDecoder(const TransformerDecoderLayer& layer, N num_layers, const O& o)
+      : TransformerDecoder(layer, int(num_layers), o.norm) {}
 
   NN_MEMBERS(layers, norm)
   Variable operator()(const Variable& x, const Variable& memory, const TransformerDecoderMasks& masks = {});

@@ -33,8 +33,8 @@ bool append_children(std::string& out, const Link& link, const std::string& inde
 
 void append_text(std::string& out, const Link& link, const std::string& indent) {
   out.append(autograd::internal::class_name(typeid(link))).append("(");
-  const std::string specs = internal::specs_of(link);
-  out += specs;
+  const std::string specs = link.extra_repr();
+  out += specs.empty() ? internal::specs_of(link) : specs;
   std::string children;
   if (append_children(children, link, indent)) out.append(children).append("\n").append(indent);
   out += ")";

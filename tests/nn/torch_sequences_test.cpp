@@ -46,4 +46,31 @@ BOOST_AUTO_TEST_CASE(gradients_and_errors) {
   BOOST_CHECK_THROW(pad_sequence({a, sequence({1, 2}, {1, 2})}), catena::InvalidType);
 }
 
+BOOST_AUTO_TEST_CASE(sequences_are_taken_apart) {
+  using namespace nn::utils::rnn;
+  const Variable a = sequence({1, 2, 3}, {3}), b = sequence({4}, {1});
+  for (const bool batch_first : {false, true}) {
+    const Variables parts = unpad_sequence(pad_sequence({a, b}, {.batch_first = batch_first}), {3, 1}, batch_first);
+    BOOST_REQUIRE(parts.size() == 2u);
+    check(parts[0], {3}, {1, 2, 3});
+    check(parts[1], {1}, {4});
+  }
+  const Variable lengths(array<std::int64_t>({3, 1}, {2}), {.requires_grad = false});
+  check(unpad_sequence(pad_sequence({a, b}, {.batch_first = true}), lengths, {.batch_first = true})[1], {1}, {4});
+  const Variables unpacked = unpack_sequence(pack_sequence({b, a}, {.enforce_sorted = false}));
+  check(unpacked[0], {1}, {4});
+  check(unpacked[1], {3}, {1, 2, 3});
+  BOOST_CHECK_THROW(unpad_sequence(pad_sequence({a, b}), {3, 4}), catena::ValueError);
+  const Variable g = grad({sum(unpack_sequence(pack_sequence({a, b}))[0] * 2.0)}, {a})[0];
+  check(g, {3}, {2, 2, 2});
+}
+
+BOOST_AUTO_TEST_CASE(permutations_are_inverted) {
+  using nn::utils::rnn::invert_permutation;
+  BOOST_TEST(invert_permutation(std::vector<std::int64_t>{2, 0, 1}) == std::vector<std::int64_t>({1, 2, 0}),
+             boost::test_tools::per_element());
+  check(invert_permutation(Variable(array<std::int64_t>({1, 2, 0}, {3}), {.requires_grad = false})), {3}, {2, 0, 1});
+  BOOST_CHECK_THROW(invert_permutation(std::vector<std::int64_t>{0, 0}), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

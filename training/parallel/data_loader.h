@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -123,15 +124,27 @@ struct DataLoaderOptions {
   double timeout = 0;       // without effect: threads of this process load, which end with it
   // Called once in the constructor with the number of each worker. Generators need no seed: see SerialIterator.
   catena::Function<void(int worker)> worker_init_fn = {};
+  std::string_view multiprocessing_context = {};      // without effect
   std::optional<autograd::Generator> generator = {};  // PyTorch's form of `seed`: its seed is taken
   DeviceId device = {};                               // the device to which batches are moved
   Padding padding = {};                               // of examples of unequal shapes
   // Seed of the orders and of the numbers that the dataset draws; see SerialIterator.
   std::optional<std::uint64_t> seed = {};
-  int prefetch_factor = 2;          // batches that the workers load ahead, at least 1
-  bool persistent_workers = false;  // without effect: the threads live as long as the loader
+  int prefetch_factor = 2;                  // batches that the workers load ahead, at least 1
+  bool persistent_workers = false;          // without effect: the threads live as long as the loader
+  std::string_view pin_memory_device = {};  // without effect, as pin_memory
+  bool in_order = true;                     // without effect: batches always come in their order
 };
 
+// An element of an example as an array, by PyTorch's name: default_convert(1.5).
+inline autograd::Array default_convert(const ExampleValue& value) { return value.array(); }
+// PyTorch's description of a worker. get_worker_info() has none: one thread reads a stream, and the threads of a loader
+// share its dataset, so that no dataset need be divided.
+struct WorkerInfo {
+  int id = 0, num_workers = 1;
+  std::uint64_t seed = 0;
+};
+inline std::optional<WorkerInfo> get_worker_info() { return {}; }
 // PyTorch's name of concat_examples.
 inline Example default_collate(const Examples& examples) { return concat_examples(examples); }
 
