@@ -48,12 +48,9 @@
 #include <catena/autograd/ndarray_backend/torch_cuda.h>
 #include <catena/autograd/ndarray_backend/torch_fft.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
-<<<<<<< HEAD
 #include <catena/autograd/ndarray_backend/torch_options.h>
-=======
 #include <catena/autograd/ndarray_backend/torch_linalg.h>
 #include <catena/autograd/ndarray_backend/torch_signal.h>
->>>>>>> g_special
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>

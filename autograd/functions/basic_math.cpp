@@ -228,7 +228,6 @@ const Variable& beside(const Constant& c, const Variable& x, Variable& converted
 
 Variable negate(const Variable& x) { return elementwise(kNegate, x); }
 
-<<<<<<< HEAD
 Variable add(const Variable& x, const Variable& y) { return of_two(kAdd, x, y); }
 Variable add(const Variable& x, const Constant& c) {
   Variable converted;
@@ -247,7 +246,11 @@ Variable subtract(const Constant& c, const Variable& x) {
   return elementwise(kSubtractFromConstant, beside(c, x, converted), c);
 }
 
-Variable multiply(const Variable& x, const Variable& y) { return of_two(kMultiply, x, y); }
+Variable multiply(const Variable& x, const Variable& y) {
+  if (x && y && x.is_complex() && y.is_complex()) [[unlikely]]
+    return internal::complex_product(x, y);
+  return of_two(kMultiply, x, y);
+}
 Variable multiply(const Variable& x, const Constant& c) {
   Variable converted;
   return elementwise(kMultiplyConstant, beside(c, x, converted), c);
@@ -278,32 +281,6 @@ Variable power(const Variable& x, const Constant& c) {
 Variable power(const Constant& c, const Variable& x) {
   Variable converted;
   return elementwise(kConstantPower, beside(c, x, converted), c);
-=======
-Variable add(const Variable& x, const Variable& y) { return elementwise(kAdd, x, y); }
-Variable add(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, c); }
-Variable add(const Constant& c, const Variable& x) { return elementwise(kAddConstant, x, c); }
-
-Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSubtract, x, y); }
-Variable subtract(const Variable& x, const Constant& c) { return elementwise(kAddConstant, x, negative(c, x)); }
-Variable subtract(const Constant& c, const Variable& x) { return elementwise(kSubtractFromConstant, x, c); }
-
-Variable multiply(const Variable& x, const Variable& y) {
-  if (x && y && x.is_complex() && y.is_complex()) [[unlikely]]
-    return internal::complex_product(x, y);
-  return elementwise(kMultiply, x, y);
-}
-Variable multiply(const Variable& x, const Constant& c) { return elementwise(kMultiplyConstant, x, c); }
-Variable multiply(const Constant& c, const Variable& x) { return elementwise(kMultiplyConstant, x, c); }
-
-Variable divide(const Variable& x, const Variable& y) { return elementwise(kDivide, x, y); }
-Variable divide(const Variable& x, const Constant& c) { return elementwise(kDivideByConstant, x, reciprocal(c)); }
-Variable divide(const Constant& c, const Variable& x) { return elementwise(kDivideConstant, x, c); }
-
-Variable power(const Variable& x, const Variable& y) { return elementwise(kPower, x, y); }
-Variable power(const Variable& x, const Constant& c) {
-  if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({x}, c)[0];
-  return elementwise(kPowerConstant, x, c);
->>>>>>> g_special
 }
 
 Variable matrix_multiply(const Variable& x, const Variable& y) { return matmul(x, y, false, false, "_ @ _"); }

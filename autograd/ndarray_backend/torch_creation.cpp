@@ -31,19 +31,11 @@ namespace internal {
 Variable made(Filling filling, const Shape& shape, const TensorOptions& o) {
   const Dtype dtype = floating_dtype(o);
   Array a;
-<<<<<<< HEAD
   if (filling == Filling::empty) a = arrays::empty(shape, dtype, o.device);
   else if (filling == Filling::zeros) a = arrays::full(shape, 0, dtype, o.device);
   else if (filling == Filling::ones) a = arrays::full(shape, 1, dtype, o.device);
-  else if (filling == Filling::normal) a = random_normal(shape, 0, 1, dtype, default_generator(), o.device);
-  else a = random_uniform(shape, 0, 1, dtype, default_generator(), o.device);
-=======
-  if (filling == Filling::empty) a = empty(shape, dtype, o.device);
-  else if (filling == Filling::zeros) a = full(shape, 0, dtype, o.device);
-  else if (filling == Filling::ones) a = full(shape, 1, dtype, o.device);
   else if (filling == Filling::normal) a = random_normal(shape, 0, 1, dtype, o.generator.get(), o.device);
   else a = random_uniform(shape, 0, 1, dtype, o.generator.get(), o.device);
->>>>>>> g_torch
   return tensor_root(a, o);
 }
 Variable made_like(Filling filling, const Variable& x, const TensorOptions& given) {

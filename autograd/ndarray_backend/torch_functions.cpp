@@ -208,19 +208,8 @@ Variable complex(const Variable& re, const Variable& im) {
   const Variables parts = broadcast({re, im});
   return internal::to_complex(parts[0]) + internal::from_imaginary(parts[1]);
 }
-<<<<<<< HEAD
-Variable polar(const Variable& abs, const Variable& angle) {
-  const nd::Array r = array_of(abs), a = array_of(angle);
-  return complex(as_variable(r * nd::cos(a)), as_variable(r * nd::sin(a)));
-}
-Variable real(const Variable& x) {
-  if (!x.is_complex()) return x;
-  return as_variable(nd::real(array_of(x)));
-}
-=======
 Variable polar(const Variable& abs, const Variable& angle) { return complex(abs * cos(angle), abs * sin(angle)); }
 Variable real(const Variable& x) { return x.is_complex() ? internal::real_part(x) : x; }
->>>>>>> g_special
 Variable imag(const Variable& x) {
   check<TypeError>(x.is_complex(), "imag", "the dtype is ", x.dtype(), ", it must be complex");
   return internal::imaginary_part(x);

@@ -201,7 +201,6 @@ inline Variable histc(const Variable& x, std::int64_t bins, double min = 0, doub
   return histc(x, HistcOptions{bins, min, max});
 }
 
-<<<<<<< HEAD
 // ---- parts of numbers ----
 // x = mantissa 2^exponent with a mantissa of a magnitude in [0.5, 1), and int32 exponents, which have no gradient:
 // auto [mantissa, exponent] = frexp(x). Floating (TypeError).
@@ -210,11 +209,8 @@ struct Frexp {
 };
 CATENA_EXPORT Frexp frexp(const Variable& x);
 
-// ---- complex numbers: without a gradient; of real numbers, real and conj are x itself ----
-=======
 // ---- complex numbers: differentiable ----
 // The gradient of a complex variable is the derivative by its real part plus i times that by its imaginary part.
->>>>>>> g_special
 CATENA_EXPORT Variable complex(const Variable& real, const Variable& imag);
 CATENA_EXPORT Variable polar(const Variable& abs, const Variable& angle);
 CATENA_EXPORT Variable real(const Variable& x);

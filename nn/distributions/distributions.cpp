@@ -21,24 +21,7 @@ using catena::ValueError;
 using namespace internal;
 namespace kernels = catena::kernels;
 
-<<<<<<< HEAD
-namespace {
-
-// The values that an option gives: the first one, or the second one by `convert`.
-template <class Convert> Variable one_of(const char* name, const ProbsOptions& o, Convert convert) {
-  check<ValueError>(o.p.has_value() != o.logit.has_value(), name, "give either probs or logits");
-  return o.logit ? floating(o.logit->value()) : convert(floating(o.p->value()));
-}
-Variable clipped(const Variable& probs) { return autograd::clip(probs, kEps, 1 - kEps); }
-
-}  // namespace
-
-Variable Parameter::value() const {
-  return number_ ? autograd::as_variable(autograd::arrays::full({}, *number_)) : value_;
-}
-=======
-Variable Parameter::value() const { return number_ ? autograd::as_variable(autograd::full({}, *number_)) : value_; }
->>>>>>> g_dist
+Variable Parameter::value() const { return number_ ? autograd::as_variable(autograd::arrays::full({}, *number_)) : value_; }
 
 // ---- the base ----
 Distribution::~Distribution() = default;
@@ -215,13 +198,7 @@ Variable Categorical::log_prob(const Parameter& value) const {
 }
 Variable Categorical::entropy() const { return -last_sum(probs * autograd::where(possible(probs), logits, 0.0)); }
 Variable Categorical::mean() const {
-<<<<<<< HEAD
-  return Variable(
-      autograd::arrays::full(batch_shape(), std::numeric_limits<double>::quiet_NaN(), logits.dtype(), logits.device()),
-      {.requires_grad = false});
-=======
   return constant(batch_shape(), kNan, logits);
->>>>>>> g_dist
 }
 // A class that is possible under p alone makes it infinite; one that is impossible under p adds nothing.
 Variable kl_divergence(const Categorical& p, const Categorical& q) {

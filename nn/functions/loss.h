@@ -312,10 +312,7 @@ struct CTCLossOptions {
 };
 CATENA_EXPORT Variable ctc_loss(const Variable& log_probs, const Variable& t, const Array& input_lengths,
                                 const Array& target_lengths, const CTCLossOptions& options = {});
-<<<<<<< HEAD
-=======
 // With the lengths as variables.
->>>>>>> g_module
 template <std::same_as<Variable> V>
 Variable ctc_loss(const Variable& log_probs, const Variable& t, const V& input_lengths, const V& target_lengths,
                   const CTCLossOptions& options = {}) {
