@@ -68,7 +68,7 @@ const Variable& Variable::resize_(const Shape& shape) const {
   const std::int64_t size = catena::checked_size(shape), kept = std::min(size, from.size());
   Array flat = autograd::reshape(autograd::contiguous(from), {from.size()});
   if (size > kept) {
-    const Array longer = empty({size}, from.dtype(), from.device());
+    const Array longer = arrays::empty({size}, from.dtype(), from.device());
     assign(autograd::slice(longer, 0, 0, kept), flat);
     flat = longer;
   }

@@ -83,7 +83,7 @@ Variable padded_window(const char* op, const Variable& given, std::int64_t win_l
   check<ValueError>(!given || (given.ndim() == 1 && given.shape(0) == win_length), op, "the window has the shape ",
                     given ? given.shape() : Shape(), ", its length must be ", win_length);
   if (!given && win_length == n_fft) return {};
-  const Variable w = given ? given : as_variable(ones({win_length}, like.dtype(), like.device()));
+  const Variable w = given ? given : as_variable(arrays::ones({win_length}, like.dtype(), like.device()));
   const std::int64_t left = (n_fft - win_length) / 2;
   return pad(w, {{left, n_fft - win_length - left}});
 }
@@ -143,13 +143,13 @@ Variable istft(const Variable& x, std::int64_t n_fft, const IstftOptions& o) {
   const Variable z = swapaxes(x, -1, -2);
   Variable samples = o.onesided ? fft::irfft(z, of_fft) : internal::real_part(fft::ifft(z, of_fft));
   Variable w = padded_window("istft", o.window, o.win_length.value_or(n_fft), n_fft, samples);
-  if (!w) w = as_variable(ones({n_fft}, samples.dtype(), samples.device()));
+  if (!w) w = as_variable(arrays::ones({n_fft}, samples.dtype(), samples.device()));
   const Variable all = broadcast_to(w, samples.shape());
   const std::int64_t frames = x.shape(2), n = n_fft + hop * (frames - 1);
   const Variable positions = as_variable(reshape(frame_positions(frames, n_fft, hop, x.device()), {frames * n_fft}));
   const auto added = [&](const Variable& v) {
     const Shape flat{v.shape(0), frames * n_fft};
-    const Variable none = as_variable(zeros({v.shape(0), n}, v.dtype(), v.device()));
+    const Variable none = as_variable(arrays::zeros({v.shape(0), n}, v.dtype(), v.device()));
     return index_add(none, 1, positions, reshape(v, flat));
   };
   const std::int64_t start = o.center ? n_fft / 2 : 0;
@@ -183,7 +183,7 @@ Variable distances(const Variable& x, const GradientSpacing& spacing, std::size_
     d = narrow(at, 0, 1, at.shape(0) - 1) - narrow(at, 0, 0, at.shape(0) - 1);
   } else {
     const std::vector<double>& steps = spacing.steps();
-    d = as_variable(full({shape[axis]}, steps[steps.size() == 1 ? 0 : k], x.dtype(), x.device()));
+    d = as_variable(arrays::full({shape[axis]}, steps[steps.size() == 1 ? 0 : k], x.dtype(), x.device()));
   }
   Shape whole = x.shape();
   whole[axis] = shape[axis];

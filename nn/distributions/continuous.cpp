@@ -340,7 +340,7 @@ Variable VonMises::draw(const Shape& shape) const {
   // For a small k, where rho is 0 / 0.
   const Variable r = autograd::where(binary(kernels::less, k.data(), 1e-5), 1 / k + k, exact);
   Variable angle = constant(all, 0, k);
-  Array left = autograd::full(all, 1, autograd::Dtype::bool_, k.device());
+  Array left = autograd::arrays::full(all, 1, autograd::Dtype::bool_, k.device());
   for (int round = 0; round < kRounds; ++round) {
     const Variable z = autograd::cos(even(all, k) * pi), u = even(all, k), sign = autograd::sign(even(all, k) - 0.5);
     const Variable f = (r * z + 1) / (r + z), c = k * (r - f);

@@ -99,7 +99,7 @@ Array at_least(const Variable& x, const autograd::Operand& bound) {
   return binary(kernels::greater_equal, x.data(), bound);
 }
 Variable constant(const Shape& shape, double value, const Variable& like) {
-  return Variable(autograd::full(shape, value, like.dtype(), like.device()), {.requires_grad = false});
+  return Variable(autograd::arrays::full(shape, value, like.dtype(), like.device()), {.requires_grad = false});
 }
 Variable numbers_below(std::int64_t n, const Variable& like) {
   std::vector<double> numbers(static_cast<std::size_t>(n));

@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
   }
   // The limits of the quotients at 0.
   for (const auto& [f, slope] : {std::pair{special::bessel_j1, 0.5}, {special::i1, 0.5}, {special::i1e, 0.5}}) {
-    Variable x(zeros({}, Dtype::float64));
+    Variable x(arrays::zeros({}, Dtype::float64));
     f(x).backward();
     BOOST_TEST(item(x.grad()).to<double>() == slope);
   }
@@ -145,12 +145,12 @@ BOOST_AUTO_TEST_CASE(gamma_and_zeta_functions) {
     test::check_derivatives(
         "the second operand", [&](const Variables& v) { return Variables{f(order + 1, v[0])}; },
         {spread({2, 3}, 0.5, 3)}, o);
-  Variable a(full({2}, 2.0, Dtype::float64));
+  Variable a(arrays::full({2}, 2.0, Dtype::float64));
   BOOST_CHECK_THROW(igamma(a, 1).sum().backward(), catena::NotImplementedError);
   BOOST_CHECK_THROW(special::zeta(a, 1).sum().backward(), catena::NotImplementedError);
   BOOST_CHECK_THROW(mvlgamma(a, 0), catena::ValueError);
-  BOOST_CHECK_THROW(igamma(Variable(ones({2}, Dtype::int32)), 1), catena::InvalidType);
-  BOOST_CHECK_THROW(igamma(a, Variable(ones({2}))), catena::InvalidType);
+  BOOST_CHECK_THROW(igamma(Variable(arrays::ones({2}, Dtype::int32)), 1), catena::InvalidType);
+  BOOST_CHECK_THROW(igamma(a, Variable(arrays::ones({2}))), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(polynomials) {

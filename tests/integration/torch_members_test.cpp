@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(functions_with_an_underscore) {
   check(autograd::erf_(autograd::zero_(x)), {0, 0, 0});
   check(autograd::gcd_(integers({6, 9}), integers({4, 6})), {2, 3});
   check(autograd::addmv_(vector({1, 2}), m(), v(), {.beta = 2}), {4, 2});
-  const autograd::Array array = autograd::full({2}, 4, autograd::Dtype::float64);
+  const autograd::Array array = autograd::arrays::full({2}, 4, autograd::Dtype::float64);
   check(autograd::sqrt_(array), {2, 2});
   check(autograd::exp_(nd::zeros(2)), {1, 1});
 }

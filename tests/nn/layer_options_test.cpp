@@ -58,10 +58,10 @@ BOOST_AUTO_TEST_CASE(dtype_and_device) {
 
 BOOST_AUTO_TEST_CASE(layers_without_sizes) {
   nn::LazyLinear linear(4, {.dtype = kDouble});
-  linear(Variable(ones({2, 3}, kDouble)));
+  linear(Variable(arrays::ones({2, 3}, kDouble)));
   check_dtype(linear);
   nn::LazyConv2d conv(4, 3, {.dtype = kDouble});
-  conv(Variable(ones({1, 2, 5, 5}, kDouble)));
+  conv(Variable(arrays::ones({1, 2, 5, 5}, kDouble)));
   check_dtype(conv);
 }
 

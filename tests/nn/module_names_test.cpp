@@ -51,7 +51,7 @@ struct WithoutCall : nn::Module {
   nn::Linear fc{3, 2};
   NN_MEMBERS(fc)
 };
-Variable input() { return Variable(ones({4, 3}), {.requires_grad = false}); }
+Variable input() { return Variable(arrays::ones({4, 3}), {.requires_grad = false}); }
 
 }  // namespace
 
@@ -104,7 +104,7 @@ BOOST_AUTO_TEST_CASE(hooks_of_backward_and_of_states) {
   auto before = net.register_state_dict_pre_hook(
       [&](nn::Link&, const std::string& prefix) { calls.push_back("before" + prefix); });
   auto after = net.fc.register_state_dict_post_hook(
-      [](nn::Link&, nn::StateDict& state, const std::string& prefix) { state[prefix + "extra"] = ones({1}); });
+      [](nn::Link&, nn::StateDict& state, const std::string& prefix) { state[prefix + "extra"] = arrays::ones({1}); });
   auto load = net.fc.register_load_state_dict_pre_hook(
       [](nn::Link&, nn::StateDict& state, const std::string& prefix) { state.erase(prefix + "extra"); });
   auto loaded = net.register_load_state_dict_post_hook([&](nn::Link&, const nn::LoadReport& report) {
