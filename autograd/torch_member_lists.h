@@ -8,6 +8,15 @@
   X(arcsinh) X(atanh) X(arctanh) X(erf) X(erfc) X(erfinv) X(lgamma) X(digamma) X(sinc) X(logit) X(positive) X(sgn) \
   X(trunc) X(frac) X(deg2rad) X(rad2deg) X(nan_to_num) X(det) X(logdet) X(inverse) X(matrix_exp) X(diff) X(median) \
   X(nanmedian) X(msort) X(nansum) X(nanmean) X(cov) X(corrcoef) X(trace)
+// Of two variables, and of a variable and one or a number.
+#define CATENA_TORCH_BINARY(X) \
+  X(atan2) X(arctan2) X(hypot) X(logaddexp) X(logaddexp2) X(kron) X(vdot) X(ger)
+#define CATENA_TORCH_BINARY_OF_NUMBERS(X) \
+  X(remainder) X(floor_divide) X(fmax) X(fmin) X(copysign) X(xlogy) X(ldexp) X(float_power)
+// The same, of functions whose two arguments have one shape; the members broadcast.
+#define CATENA_TORCH_BINARY_THAT_BROADCASTS(X) X(fmod) X(maximum) X(minimum) X(clamp_min) X(clamp_max)
+// beta x + alpha a b
+#define CATENA_ADDED_PRODUCTS(X) X(addmm) X(addmv) X(addr) X(addbmm) X(baddbmm)
 // Functions of ndarray_backend/torch_functions.h: logical_and(x, y) is x.logical_and(y).
 #define CATENA_TENSOR_FUNCTIONS(X) \
   X(isnan) X(isinf) X(isfinite) X(isneginf) X(isposinf) X(isreal) X(signbit) X(isclose) X(allclose) X(equal) \

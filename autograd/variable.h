@@ -19,6 +19,7 @@
 
 #include <concepts>
 #include <iosfwd>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <utility>

@@ -32,14 +32,7 @@ Variable Variable::mT() const { return swapaxes(-2, -1); }
 #define CATENA_MEMBER(name)                                                                     \
   Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); } \
   Variable Variable::name(double other) const { return name(internal::number_like(other, *this)); }
-CATENA_MEMBER(remainder)
-CATENA_MEMBER(floor_divide)
-CATENA_MEMBER(copysign)
-CATENA_MEMBER(xlogy)
-CATENA_MEMBER(ldexp)
-CATENA_MEMBER(float_power)
-CATENA_MEMBER(fmax)
-CATENA_MEMBER(fmin)
+CATENA_TORCH_BINARY_OF_NUMBERS(CATENA_MEMBER)
 #undef CATENA_MEMBER
 // These broadcast, unlike the functions of two arguments.
 Variable Variable::fmod(const Variable& other) const {
@@ -57,14 +50,7 @@ Variable Variable::clamp_max(const Variable& max) const { return autograd::clamp
 Variable Variable::clamp_max(double max) const { return autograd::clamp_max(*this, max); }
 #define CATENA_MEMBER(name) \
   Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); }
-CATENA_MEMBER(atan2)
-CATENA_MEMBER(arctan2)
-CATENA_MEMBER(hypot)
-CATENA_MEMBER(logaddexp)
-CATENA_MEMBER(logaddexp2)
-CATENA_MEMBER(kron)
-CATENA_MEMBER(vdot)
-CATENA_MEMBER(ger)
+CATENA_TORCH_BINARY(CATENA_MEMBER)
 #undef CATENA_MEMBER
 Variable Variable::logit(double eps) const { return autograd::logit(*this, eps); }
 Variable Variable::polygamma(std::int64_t n) const { return autograd::polygamma(n, *this); }
@@ -91,11 +77,7 @@ Variable Variable::inner(const Variable& other) const { return autograd::inner(*
     a.read_by(#name "_"), b.read_by(#name "_");                                                              \
     return replace_elements(name(a, b, o), #name "_");                                                       \
   }
-CATENA_MEMBER(addmm)
-CATENA_MEMBER(addmv)
-CATENA_MEMBER(addr)
-CATENA_MEMBER(addbmm)
-CATENA_MEMBER(baddbmm)
+CATENA_ADDED_PRODUCTS(CATENA_MEMBER)
 #undef CATENA_MEMBER
 Variable Variable::cross(const Variable& other, std::optional<int> dim) const {
   return autograd::cross(*this, other, dim);

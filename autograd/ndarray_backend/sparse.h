@@ -6,6 +6,7 @@
 //   Variable z = autograd::sparse_matmul(a, values, x);   the places of a, and entries that are a Variable
 #pragma once
 
+#include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/variable.h>
 #include <catena/ndarray/sparse/sparse.h>
 

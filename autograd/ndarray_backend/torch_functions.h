@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <catena/autograd/flag.h>
-#include <catena/autograd/functions/array.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
 #include <catena/autograd/operators.h>
@@ -219,7 +218,7 @@ CATENA_EXPORT Variable conj(const Variable& x);
 CATENA_EXPORT Variable angle(const Variable& x);
 inline Variable conj_physical(const Variable& x) { return conj(x); }
 // The conjugates of the matrices over the last two axes, transposed.
-inline Variable adjoint(const Variable& x) { return conj(swapaxes(x, -2, -1)); }
+inline Variable adjoint(const Variable& x) { return conj(x.swapaxes(-2, -1)); }
 inline Variable resolve_conj(const Variable& x) { return x; }
 inline Variable resolve_neg(const Variable& x) { return x; }
 // (..., 2) of float32 or float64, and back.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include <catena/autograd/ndarray_backend/sparse.h>
 #include <catena/catena.h>
 #include <catena/tests/support/message_of.h>
 
@@ -349,6 +350,10 @@ BOOST_AUTO_TEST_CASE(tests_and_properties) {
   BOOST_TEST((b.to_dense().is_same(b) && b.pin_memory().is_same(b) && b.positive().is_same(b)));
   BOOST_TEST(
       (b.byte().dtype() == nd::uint8 && b.to_short().dtype() == nd::int16 && b.cfloat().dtype() == nd::complex64));
+  const Variable holes = matrix({0, 2, 3, 0}, {2, 2});
+  BOOST_TEST((holes.to_sparse().nnz() == 2 && holes.to_sparse_coo().nnz() == 2));
+  check(holes.to_sparse_csr().toarray(), {0, 2, 3, 0});
+  check(holes.to_sparse_csc().toarray(), {0, 2, 3, 0});
   const Variable z = autograd::complex(vector({1, 3}), vector({2, -1})).view(1, 2);
   check(z.real(), {1, 3});
   check(z.imag(), {2, -1});
