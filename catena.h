@@ -28,6 +28,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
 #include <catena/autograd/functions/torch_arithmetic.h>
+#include <catena/autograd/functions/torch_copies.h>
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/functions/torch_products.h>
@@ -45,6 +46,7 @@
 #include <catena/autograd/ndarray_backend/torch_cuda.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
 #include <catena/autograd/ndarray_backend/torch_options.h>
+#include <catena/autograd/ndarray_backend/torch_types.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>
