@@ -45,7 +45,7 @@ set(folders
   "autograd/functions|kernels/base kernels/registry autograd|autograd/backend autograd/nn_extension autograd/linalg_extension"
   "autograd/nn_extension|kernels/base autograd/backend|kernels/registry autograd"
   "autograd/linalg_extension|kernels/base autograd/backend|autograd"
-  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/cuda/api ndarray/cuda/runtime ndarray/chainer_cuda ndarray/sparse|autograd/functions kernels/registry ndarray/profile ndarray/cuda/plans ndarray/cuda/vendor ndarray/cpu"
+  "autograd/ndarray_backend|kernels/base autograd autograd/backend autograd/functions autograd/nn_extension autograd/linalg_extension ndarray/core ndarray/device ndarray/memory ndarray/engine ndarray/routines ndarray/cuda/api ndarray/cuda/runtime ndarray/chainer_cuda ndarray/sparse|kernels/registry ndarray/profile ndarray/cuda/plans ndarray/cuda/vendor ndarray/cpu"
   "nn|kernels/base autograd|autograd/functions nn/serializers"
   "nn/distributions|kernels/base autograd nn|kernels/registry autograd/functions nn/functions"
   "nn/functions|kernels/base autograd autograd/functions|kernels/registry autograd/nn_extension"

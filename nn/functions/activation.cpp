@@ -404,10 +404,10 @@ Variable maxout(const Variable& x, int pool_size, int given_axis) {
 Variable softmin(const Variable& x, int axis) { return softmax(-x, axis); }
 
 Variable internal::softmax(const Variable& x, const SoftmaxOptions& o) {
-  return autograd::apply_node<Softmax>({x}, o.dim.value_or(o.axis))[0];
+  return autograd::apply_node<Softmax>({o.dtype ? cast(x, *o.dtype) : x}, o.dim.value_or(o.axis))[0];
 }
 Variable internal::log_softmax(const Variable& x, const SoftmaxOptions& o) {
-  return autograd::apply_node<LogSoftmax>({x}, o.dim.value_or(o.axis))[0];
+  return autograd::apply_node<LogSoftmax>({o.dtype ? cast(x, *o.dtype) : x}, o.dim.value_or(o.axis))[0];
 }
 
 }  // namespace nn

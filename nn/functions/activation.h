@@ -188,15 +188,23 @@ CATENA_EXPORT LSTMState slstm(const Variable& c_prev1, const Variable& c_prev2, 
 // -1.
 struct SoftmaxOptions {
   int axis = 1;
-  std::optional<int> dim = {};         // PyTorch's name of axis
-  std::optional<bool> use_cudnn = {};  // see CudnnOptions
+  std::optional<int> dim = {};                // PyTorch's name of axis
+  std::optional<bool> use_cudnn = {};         // see CudnnOptions
+  std::optional<autograd::Dtype> dtype = {};  // x is converted to it
 };
-//   softmax(x)  softmax(x, 2)  softmax(x, {.axis = 2})
+struct SoftmaxDtype {
+  std::optional<autograd::Dtype> dtype = {};
+};
+//   softmax(x)  softmax(x, 2)  softmax(x, {.axis = 2})  softmax(x, -1, {.dtype = Dtype::float32})
 // A bool in the second place is use_cudnn, as in the reference: softmax(x, false), softmax(x, false, 2).
 template <auto body> struct SoftmaxFunction : FunctionWithOptions<body, SoftmaxOptions, int> {
   using FunctionWithOptions<body, SoftmaxOptions, int>::operator();
   template <std::same_as<bool> B> Variable operator()(const Variable& x, B use_cudnn, int axis = 1) const {
     return body(x, SoftmaxOptions{.axis = axis, .use_cudnn = use_cudnn});
+  }
+  template <std::same_as<SoftmaxDtype> O = SoftmaxDtype>
+  Variable operator()(const Variable& x, int axis, const O& o) const {
+    return body(x, SoftmaxOptions{.axis = axis, .dtype = o.dtype});
   }
 };
 namespace internal {

@@ -1,0 +1,127 @@
+// PyTorch's copies of parts, reductions of segments, norms and truncated decompositions.
+#include <boost/test/unit_test.hpp>
+#include <cmath>
+#include <limits>
+
+#include <catena/autograd/functions/linalg.h>
+#include <catena/autograd/functions/torch_copies.h>
+#include <catena/autograd/operators.h>
+#include <catena/tests/support/framework_derivatives.h>
+
+using namespace autograd;
+using Doubles = std::vector<double>;
+
+namespace {
+
+Doubles of(const Variable& v) { return to_vector<double>(astype(v.data(), Dtype::float64)); }
+void check(const Variable& v, const Shape& shape, const Doubles& expected) {
+  BOOST_TEST(v.shape() == shape);
+  BOOST_TEST(of(v) == expected, boost::test_tools::tolerance(1e-12) << boost::test_tools::per_element());
+}
+// 0, 1, .. in the shape
+Variable counted(const Shape& shape) {
+  std::int64_t n = 1;
+  for (const std::int64_t length : shape) n *= length;
+  return Variable(reshape(astype(arange(n), Dtype::float64), shape));
+}
+Variable integers(const std::vector<std::int64_t>& v) {
+  return Variable(array(v, {std::int64_t(v.size())}), {.requires_grad = false});
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_copies)
+
+BOOST_AUTO_TEST_CASE(copies) {
+  const Variable x = counted({2, 3});
+  check(alias_copy(x), {2, 3}, {0, 1, 2, 3, 4, 5});
+  BOOST_TEST(!detach_copy(x).requires_grad());
+  check(view_copy(x, {3, 2}), {3, 2}, {0, 1, 2, 3, 4, 5});
+  check(expand_copy(counted({1, 2}), {2, 2}), {2, 2}, {0, 1, 0, 1});
+  check(permute_copy(x, {1, 0}), {3, 2}, {0, 3, 1, 4, 2, 5});
+  check(transpose_copy(x, 0, 1), {3, 2}, {0, 3, 1, 4, 2, 5});
+  check(t_copy(x), {3, 2}, {0, 3, 1, 4, 2, 5});
+  check(squeeze_copy(counted({1, 2})), {2}, {0, 1});
+  check(unsqueeze_copy(counted({2}), 0), {1, 2}, {0, 1});
+  check(select_copy(x, 1, 2), {2}, {2, 5});
+  check(slice_copy(x, 1, 0, 3, 2), {2, 2}, {0, 2, 3, 5});
+  check(diagonal_copy(x), {2}, {0, 4});
+  check(unfold_copy(counted({4}), 0, 2, 2), {2, 2}, {0, 1, 2, 3});
+  check(as_strided_copy(x, {2, 2}, {1, 2}, 1), {2, 2}, {1, 3, 2, 4});
+  check(unbind_copy(x)[1], {3}, {3, 4, 5});
+  check(split_copy(x, 2, 1)[1], {2, 1}, {2, 5});
+  check(split_with_sizes(x, {1, 2}, 1)[1], {2, 2}, {1, 2, 4, 5});
+  check(split_with_sizes_copy(x, {1, 2}, 1)[0], {2, 1}, {0, 3});
+  test::check_derivatives("copies",
+                          [](const Variables& v) {
+                            return Variables{permute_copy(v[0], {1, 0}), select_copy(v[0], 1, 2)};
+                          },
+                          {test::spread({2, 3})});
+}
+
+// The values are those of PyTorch.
+BOOST_AUTO_TEST_CASE(segments) {
+  const double inf = std::numeric_limits<double>::infinity();
+  const Variable x = counted({4}) + 1, lengths = integers({2, 0, 2});
+  check(segment_reduce(x, "sum", {.lengths = lengths}), {3}, {3, 0, 7});
+  check(segment_reduce(x, "max", {.lengths = lengths}), {3}, {2, -inf, 4});
+  check(segment_reduce(x, "min", {.lengths = lengths}), {3}, {1, inf, 3});
+  check(segment_reduce(x, "prod", {.lengths = lengths}), {3}, {2, 1, 12});
+  check(segment_reduce(x, "sum", {.offsets = integers({0, 2, 2, 4})}), {3}, {3, 0, 7});
+  const Doubles means = of(segment_reduce(x, "mean", {.lengths = lengths}));
+  BOOST_TEST(means[0] == 1.5);
+  BOOST_TEST(std::isnan(means[1]));
+  check(segment_reduce(x, "sum", {.lengths = lengths, .initial = 10}), {3}, {13, 10, 17});
+  check(segment_reduce(x, "mean", {.lengths = lengths, .initial = 10}), {3}, {6.5, 10, 8.5});
+  check(segment_reduce(x, "max", {.lengths = lengths, .initial = 10}), {3}, {10, 10, 10});
+  check(segment_reduce(counted({2, 3}), "sum", {.lengths = integers({1, 2}), .axis = 1}), {2, 2}, {0, 3, 3, 9});
+  test::check_derivatives("segment_reduce",
+                          [&](const Variables& v) {
+                            return Variables{segment_reduce(v[0], "sum", {.lengths = lengths}),
+                                             segment_reduce(v[0], "mean", {.lengths = integers({1, 3})})};
+                          },
+                          {test::spread({4, 2})});
+  BOOST_CHECK_THROW(segment_reduce(x, "median", {.lengths = lengths}), catena::ValueError);
+  BOOST_CHECK_THROW(segment_reduce(x, "sum", {}), catena::ValueError);
+  BOOST_CHECK_THROW(segment_reduce(x, "sum", {.lengths = integers({1, 2})}), catena::ValueError);
+  BOOST_CHECK_THROW(segment_reduce(x, "sum", {.lengths = integers({5, -1})}), catena::ValueError);
+  BOOST_CHECK_THROW(segment_reduce(x, "sum", {.offsets = integers({1, 4})}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(norms) {
+  const Variable x = counted({2, 3});
+  check(norm_except_dim(x, 2, 1), {1, 3}, {3, std::sqrt(17.0), std::sqrt(29.0)});
+  check(norm_except_dim(x), {2, 1}, {std::sqrt(5.0), std::sqrt(50.0)});
+  check(norm_except_dim(x, 1, -1), {}, {15});
+  check(frobenius_norm(x), {}, {std::sqrt(55.0)});
+  check(frobenius_norm(x, {1}, true), {2, 1}, {std::sqrt(5.0), std::sqrt(50.0)});
+  const Variable d = Variable(array(Doubles{3, 0, 0, -4}, {2, 2}));
+  check(nuclear_norm(d), {}, {7});
+  check(nuclear_norm(d, true), {1, 1}, {7});
+  test::check_derivatives("norm_except_dim", [](const Variables& v) { return Variables{norm_except_dim(v[0], 2, 0)}; },
+                          {test::spread({2, 3}, 1, 2)});
+}
+
+BOOST_AUTO_TEST_CASE(low_rank) {
+  const Variable d = Variable(array(Doubles{3, 0, 0, -4, 0, 0}, {3, 2}));
+  const auto [u, s, v] = svd_lowrank(d, {.q = 1});
+  check(s, {1}, {4});
+  BOOST_TEST(u.shape() == Shape({3, 1}));
+  check(matmul(u * s, transpose(v)), {3, 2}, {0, 0, 0, -4, 0, 0});
+  const Variable x = Variable(test::spread({4, 3}));
+  const auto [pu, ps, pv] = pca_lowrank(x);
+  const Variable centred = x - mean(x, 0, true), again = matmul(pu * ps, transpose(pv));
+  BOOST_TEST(ps.shape() == Shape({3}));
+  for (std::size_t i = 0; i < 12; ++i) BOOST_TEST(std::abs(of(centred)[i] - of(again)[i]) < 1e-12);
+  BOOST_CHECK_THROW(svd_lowrank(x, {.q = 4}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(properties) {
+  BOOST_TEST(is_same_size(counted({2, 3}), counted({2, 3})));
+  BOOST_TEST(!is_same_size(counted({6}), counted({2, 3})));
+  BOOST_TEST(is_signed(integers({1})));
+  BOOST_TEST(!is_signed(cast(integers({1}), Dtype::uint8)));
+  BOOST_TEST(!is_distributed(counted({1})));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
