@@ -91,7 +91,11 @@ Variable on_host(const HostFunction& function, const Variables& operands) {
     expect(in_types[0].dtype.kind() == 'f');
     if (operands.size() > 1) expect(in_types[0].dtype == in_types[1].dtype);
   });
-  const Variables same = operands.size() > 1 ? broadcast(operands) : operands;
+  Variables same = operands;
+  if (operands.size() > 1) {
+    const Shape shape = catena::broadcast_shapes(function.label, operands[0].shape(), operands[1].shape());
+    same = {broadcast_to(operands[0], shape), broadcast_to(operands[1], shape)};
+  }
   if (function.gradient != nullptr) return apply_node<HostNode>(same, function)[0];
   Arrays arrays;
   for (const Variable& x : same) arrays.push_back(x.data());

@@ -280,7 +280,8 @@ HistogramddResult histogramdd(const Variable& points, const std::vector<std::int
   options.bins = std::vector<nd::Bins>(bins.begin(), bins.end());
   return counted(points, options, o);
 }
-HistogramddResult histogramdd(const Variable& points, const Variables& edges, const HistogramddOptions& o) {
+HistogramddResult internal::histogram_of_edges(const Variable& points, const Variables& edges,
+                                               const HistogramddOptions& o) {
   std::vector<nd::Array> all;
   for (const Variable& e : edges) all.push_back(array_of(e));
   nd::HistogramddOptions options;

@@ -117,9 +117,15 @@ struct HistogramddOptions {
   Variable weight = {};            // (N)
   bool density = false;
 };
+namespace internal {
+CATENA_EXPORT HistogramddResult histogram_of_edges(const Variable& points, const Variables& edges,
+                                                   const HistogramddOptions& options);
+}
 CATENA_EXPORT HistogramddResult histogramdd(const Variable& points, const std::vector<std::int64_t>& bins,
                                             const HistogramddOptions& options = {});
-CATENA_EXPORT HistogramddResult histogramdd(const Variable& points, const Variables& edges,
-                                            const HistogramddOptions& options = {});
+template <std::same_as<Variables> V>
+HistogramddResult histogramdd(const Variable& points, const V& edges, const HistogramddOptions& options = {}) {
+  return internal::histogram_of_edges(points, edges, options);
+}
 
 }  // namespace autograd

@@ -1,4 +1,4 @@
-// The functions of torch.special: PyTorch's values, derivatives, errors.
+// The functions of torch.special: values of PyTorch and SciPy, derivatives, errors.
 #include <catena/autograd/functions/torch_special.h>
 
 #include <boost/test/unit_test.hpp>
@@ -35,22 +35,22 @@ struct Row {
 const Row kRows[] = {
     {"bessel_j0",
      special::bessel_j0,
-     {0.938469807240813, 0.5118276717359184, -0.2600519549074645, 0.17165080909758512},
+     {0.938469807240813, 0.5118276717359184, -0.2600519549019335, 0.1716508071375539},
      -2,
      2},
     {"bessel_j1",
      special::bessel_j1,
-     {0.24226845767487387, 0.5579365079100997, 0.3390589585282922, 0.2346363501030504},
+     {0.24226845767487387, 0.5579365079100997, 0.33905895852593654, 0.2346363468539146},
      -2,
      2},
     {"bessel_y0",
      special::bessel_y0,
-     {-0.4445187335067066, 0.3824489237977592, 0.3768500100184375, 0.22352148793012566},
+     {-0.4445187335067066, 0.3824489237977592, 0.3768500100127906, 0.22352148938756622},
      0.5,
      3},
     {"bessel_y1",
      special::bessel_y1,
-     {-1.4714723926702433, -0.41230862697391135, 0.32467442479622594, -0.15806045736166432},
+     {-1.4714723926702433, -0.41230862697391135, 0.3246744247918001, -0.15806046173124746},
      0.5,
      3},
     {"i0", i0, {1.0634833707413236, 1.6467231897728907, 4.880792585865024, 427.56411572180474}, -2, 2},
@@ -107,10 +107,15 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
           {spread(shape, row.low, row.high)}, o);
   }
   // The limits of the quotients at 0.
+<<<<<<< HEAD
   for (const auto& [f, slope] : {std::pair{special::bessel_j1, 0.5}, {special::i1, 0.5}, {special::i1e, 0.5}}) {
     Variable x(arrays::zeros({}, Dtype::float64));
+=======
+  for (const auto f : {&special::bessel_j1, &special::i1, &special::i1e}) {
+    Variable x(zeros({}, Dtype::float64));
+>>>>>>> g_special
     f(x).backward();
-    BOOST_TEST(item(x.grad()).to<double>() == slope);
+    BOOST_TEST(item(x.grad()).to<double>() == 0.5);
   }
 }
 
@@ -124,7 +129,7 @@ BOOST_AUTO_TEST_CASE(large_and_negative_operands) {
   check("airy_ai", special::airy_ai(numbers(kAt)),
         {0.23169360648083345, 0.07174949700810533, 0.00659113935746072, 4.692207616099224e-08}, 1e-10);
   check("airy_ai", special::airy_ai(numbers({-0.5, -1.5, -3, -8})),
-        {0.4757280916105395, 0.46425657774886947, -0.3788142883304339, -0.05270505035638643}, 1e-10);
+        {0.4757280916105395, 0.46425657774886947, -0.37881429367765806, -0.05270505035638643}, 1e-10);
 }
 
 BOOST_AUTO_TEST_CASE(gamma_and_zeta_functions) {
@@ -141,7 +146,8 @@ BOOST_AUTO_TEST_CASE(gamma_and_zeta_functions) {
   BOOST_TEST(std::isnan(item(igamma(numbers({-1}), 1).data()).to<double>()));
   const test::DerivativeOptions o{.twice = on_cpu(), .narrow = false};
   const Variable order = numbers({0.7, 2, 3.5});
-  for (const auto f : {special::gammainc, special::gammaincc, special::zeta})
+  using Two = Variable (*)(const Variable&, const Variable&);
+  for (const Two f : {Two(special::gammainc), Two(special::gammaincc), Two(special::zeta)})
     test::check_derivatives(
         "the second operand", [&](const Variables& v) { return Variables{f(order + 1, v[0])}; },
         {spread({2, 3}, 0.5, 3)}, o);

@@ -83,8 +83,7 @@ BOOST_AUTO_TEST_CASE(spectra_over_time) {
   Doubles head = of(x);
   head.resize(15);
   check(again, head);
-  head.push_back(0);
-  check(autograd::istft(y, 8, {.hop_length = 3, .win_length = 6, .window = window, .length = 16}), head);
+  check(autograd::istft(y, 8, {.hop_length = 3, .win_length = 6, .window = window, .length = 16}), of(x));
   // The inverse has the gradient of the identity.
   const Variable z = signal();
   autograd::sum(autograd::istft(autograd::stft(z, 8, {.hop_length = 3, .win_length = 6, .window = window}), 8, back))
