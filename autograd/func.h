@@ -13,6 +13,7 @@
 // requires a gradient; variables that f reads otherwise are constants, except within another transform.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -194,10 +195,7 @@ struct ArgnumsOption {
   std::optional<int> chunk_size = {};
 };
 
-// A function of the arguments of f that returns the gradient of f, whose result has one element (ValueError);
-// grad_and_value: the gradient and the value of f; jacrev, jacfwd: dy / dx of shape y.shape + x.shape, both by one
-// backward pass for each element of y; hessian: the second derivatives, of shape y.shape + x.shape + x.shape.
-// IndexError for a number that is no argument.
+// Each makes a function of the arguments of f. IndexError for a number that is no argument.
 #define CATENA_FUNC_DERIVATIVE(name, kind)                                                                      \
   template <class F> auto name(F&& f, int argnums = 0) {                                                        \
     return internal::derivative<internal::Kind::kind, false>(std::forward<F>(f), internal::Argnums(argnums));   \
@@ -208,10 +206,15 @@ struct ArgnumsOption {
   template <class F, std::same_as<ArgnumsOption> O = ArgnumsOption> auto name(F&& f, const O& o) {              \
     return internal::derivative<internal::Kind::kind, false>(std::forward<F>(f), internal::Argnums(o.argnums)); \
   }
+// The gradient of f, whose result has one element (ValueError).
 CATENA_FUNC_DERIVATIVE(grad, grad)
+// The gradient and the value of f.
 CATENA_FUNC_DERIVATIVE(grad_and_value, grad_and_value)
+// dy / dx of shape y.shape + x.shape, by one backward pass for each element of y.
 CATENA_FUNC_DERIVATIVE(jacrev, jacobian)
+// The same, also by backward passes.
 CATENA_FUNC_DERIVATIVE(jacfwd, jacobian)
+// The second derivatives, of shape y.shape + x.shape + x.shape.
 CATENA_FUNC_DERIVATIVE(hessian, hessian)
 #undef CATENA_FUNC_DERIVATIVE
 
@@ -242,8 +245,9 @@ template <class F, std::convertible_to<Variable>... X> auto linearize(F f, const
   const Variables xs{Variable(primals)...};
   using R = internal::ResultOf<F, X...>;
   const Variables y = internal::values_of(internal::pullback(autograd::internal::list_function(f), xs));
-  auto along = [f, xs](const std::enable_if_t<sizeof(X) != 0, Variable>&... tangents) mutable {
-    return internal::form_of_result<R>(func::jvp(f, xs, Variables{tangents...}).second);
+  auto along = [f, xs](const std::enable_if_t<sizeof(X) != 0, Variable>&... tangents) {
+    F g = f;
+    return internal::form_of_result<R>(func::jvp(g, xs, Variables{tangents...}).second);
   };
   return std::pair(internal::form_of_result<R>(y), std::move(along));
 }

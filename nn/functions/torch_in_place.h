@@ -33,6 +33,9 @@ template <Variable (*body)(const Variable& x)> struct InplaceFunction {
   template <std::same_as<InplaceOption> O = InplaceOption> Variable operator()(const Variable& x, const O&) const {
     return body(x);
   }
+  // Where a pointer to a function is wanted.
+  using Pointer = Variable (*)(const Variable& x);
+  constexpr operator Pointer() const noexcept { return body; }
 };
 inline constexpr InplaceFunction<nn::silu> silu;
 inline constexpr InplaceFunction<nn::mish> mish;
@@ -40,6 +43,7 @@ inline constexpr InplaceFunction<nn::relu6> relu6;
 inline constexpr InplaceFunction<nn::hardswish> hardswish;
 inline constexpr InplaceFunction<nn::hardsigmoid> hardsigmoid;
 
+// The functions of the names without the underscore, whose defaults are PyTorch's.
 template <class V> Variable relu_(V&& x) { return nn::internal::replaced(x, nn::relu(x)); }
 template <class V> Variable leaky_relu_(V&& x, const LeakyReLUOptions& o = {}) {
   return nn::internal::replaced(x, nn::leaky_relu(x, o));
@@ -49,21 +53,26 @@ template <class V> Variable leaky_relu_(V&& x, double negative_slope) {
 }
 template <class V> Variable elu_(V&& x, const ELUOptions& o = {}) { return nn::internal::replaced(x, nn::elu(x, o)); }
 template <class V> Variable elu_(V&& x, double alpha) { return nn::internal::replaced(x, nn::elu(x, alpha)); }
+// celu().
 template <class V> Variable celu_(V&& x, const ELUOptions& o = {}) { return nn::internal::replaced(x, nn::celu(x, o)); }
 template <class V> Variable celu_(V&& x, double alpha) { return nn::internal::replaced(x, nn::celu(x, alpha)); }
+// selu().
 template <class V> Variable selu_(V&& x) { return nn::internal::replaced(x, nn::selu(x)); }
+// hardtanh().
 template <class V> Variable hardtanh_(V&& x, const HardtanhOptions& o = {}) {
   return nn::internal::replaced(x, nn::hardtanh(x, o));
 }
 template <class V> Variable hardtanh_(V&& x, double min_val, double max_val) {
   return nn::internal::replaced(x, nn::hardtanh(x, min_val, max_val));
 }
+// threshold().
 template <class V> Variable threshold_(V&& x, double threshold, double value) {
   return nn::internal::replaced(x, nn::threshold(x, threshold, value));
 }
 template <class V> Variable threshold_(V&& x, const ThresholdOptions& o) {
   return nn::internal::replaced(x, nn::threshold(x, o));
 }
+// rrelu() with its slopes drawn between lower and upper.
 template <class V> Variable rrelu_(V&& x, double lower = 1.0 / 8, double upper = 1.0 / 3) {
   return nn::internal::replaced(x, nn::rrelu(x, lower, upper));
 }

@@ -77,7 +77,7 @@ struct UnpadSequenceOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool batch_first = false;
 };
-template <class L, std::same_as<UnpadSequenceOptions> O = UnpadSequenceOptions>
+template <class L = std::vector<std::int64_t>, std::same_as<UnpadSequenceOptions> O = UnpadSequenceOptions>
 autograd::Variables unpad_sequence(const autograd::Variable& padded, const L& lengths, const O& o) {
   return unpad_sequence(padded, lengths, o.batch_first);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/base/named.h>
 #include <catena/nn/link.h>
 
 namespace nn {

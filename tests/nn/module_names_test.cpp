@@ -7,16 +7,15 @@
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/operators.h>
-#include <catena/nn/clipping.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions/torch_in_place.h>
+#include <catena/nn/functions/torch_normalization.h>
 #include <catena/nn/links/data_parallel.h>
 #include <catena/nn/links/fusion.h>
 #include <catena/nn/links/linear.h>
 #include <catena/nn/links/torch_normalization.h>
 #include <catena/nn/serializers/state_dict.h>
 #include <catena/nn/summary.h>
-#include <catena/tests/support/message_of.h>
 
 using namespace autograd;
 namespace F = nn::functions;
@@ -85,7 +84,8 @@ BOOST_AUTO_TEST_CASE(members_by_name) {
   BOOST_CHECK_THROW(net.set_submodule("bn", other), catena::TypeError);
   net.add_module("head", nn::Linear(2, 1));
   BOOST_TEST(net.named_parameters().back().path == "head.bias");
-  BOOST_TEST((net.type(Dtype::float64).fc.W.dtype() == Dtype::float64));
+  net.type(Dtype::float64);
+  BOOST_TEST((net.fc.W.dtype() == Dtype::float64));
   BOOST_TEST((net.bfloat16().get_parameter("head.weight").dtype() == Dtype::bfloat16));
   BOOST_TEST(&net.share_memory().to_empty("cpu") == &net);
 }
@@ -191,6 +191,19 @@ BOOST_AUTO_TEST_CASE(fused_weights) {
   BOOST_CHECK_THROW(nn::utils::fuse_linear_bn_weights(constant({1, 2}, {1, 2}), {}, constant({1, 2}, {2}),
                                                       constant({3, 8}, {2}), 1, {}, {}),
                     catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(keywords_of_functions) {
+  const Variable x = constant({1, -2}, {1, 2}), w = constant({3, 4}, {1, 2}), b = constant({0.5}, {1});
+  check(F::linear(x, w, {.bias = b}), {1, 1}, {-4.5});
+  check(F::relu6(x, {.inplace = true}), {1, 2}, {1, 0});
+  check(F::hardsigmoid(x), {1, 2}, {1.0 / 6 + 0.5, -2.0 / 6 + 0.5});
+  check(F::hardswish(x, true), {1, 2}, {4.0 / 6, -2.0 / 6});
+  Variable (*const pointer)(const Variable&) = F::silu;
+  check(pointer(constant({0}, {1})), {1}, {0});
+  check(F::dropout(x, {.training = false, .inplace = true}), {1, 2}, {1, -2});
+  const Variable mean = constant({1, 0}, {2}), var = constant({3, 0}, {2});
+  check(F::batch_norm(x, mean, var, {.eps = 1}), {1, 2}, {0, -2});
 }
 
 BOOST_AUTO_TEST_SUITE_END()
