@@ -46,8 +46,8 @@ Binomial::Binomial(const Parameter& trials, const OfLogits& o)
 namespace {
 double largest(const Variable& x) { return autograd::to_vector<double>(autograd::amax(x.data())).at(0); }
 // Binomial numbers in float64. While more than kTrials trials are left, one with the median of the even numbers of all
-// trials, which is a beta number: if it is at most p, that half succeeds; the other half goes on. (Devroye, "Non-uniform
-// random variate generation", 1986, X.4.3.) Then trials are drawn one by one.
+// trials, which is a beta number: if it is at most p, that half succeeds; the other half goes on. (Devroye,
+// "Non-uniform random variate generation", 1986, X.4.3.) Then trials are drawn one by one.
 Variable binomial_numbers(const Variable& trials, const Variable& probs, const Shape& shape, double most) {
   constexpr double kTrials = 16;
   Variable n = autograd::broadcast_to(trials, shape), p = autograd::broadcast_to(probs, shape);
@@ -87,9 +87,7 @@ Variable Binomial::entropy() const {
 }
 Variable Binomial::mean() const { return total_count * probs; }
 Variable Binomial::variance() const { return total_count * probs * (1 - probs); }
-Variable Binomial::mode() const {
-  return autograd::minimum(autograd::floor((total_count + 1) * probs), total_count);
-}
+Variable Binomial::mode() const { return autograd::minimum(autograd::floor((total_count + 1) * probs), total_count); }
 Variable Binomial::enumerate_support(bool expand) const {
   const double most = largest(total_count);
   catena::check<catena::NotImplementedError>(-largest(-total_count) == most, "enumerate_support",

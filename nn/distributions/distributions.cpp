@@ -115,8 +115,7 @@ Variable Uniform::cdf(const Parameter& value) const {
 }
 Variable Uniform::icdf(const Parameter& probability) const { return low + in_dtype(probability, low) * (high - low); }
 Variable kl_divergence(const Uniform& p, const Uniform& q) {
-  const Array covered =
-      binary(kernels::logical_and, at_least(p.low, q.low.data()), at_least(q.high, p.high.data()));
+  const Array covered = binary(kernels::logical_and, at_least(p.low, q.low.data()), at_least(q.high, p.high.data()));
   return within(covered, autograd::log((q.high - q.low) / (p.high - p.low)), kInfinity);
 }
 
@@ -197,9 +196,7 @@ Variable Categorical::log_prob(const Parameter& value) const {
   return last_sum(autograd::where(chosen, logits, 0.0));  // a product would be NaN for logits of -inf
 }
 Variable Categorical::entropy() const { return -last_sum(probs * autograd::where(possible(probs), logits, 0.0)); }
-Variable Categorical::mean() const {
-  return constant(batch_shape(), kNan, logits);
-}
+Variable Categorical::mean() const { return constant(batch_shape(), kNan, logits); }
 // A class that is possible under p alone makes it infinite; one that is impossible under p adds nothing.
 Variable kl_divergence(const Categorical& p, const Categorical& q) {
   const Array of_p = possible(p.probs), of_q = possible(q.probs);

@@ -102,7 +102,7 @@ Variable LKJCholesky::log_prob(const Parameter& value) const {
 Variable LKJCholesky::draw(const Shape& shape) const {
   const Variable k = without_graph(concentration), rows = numbers_below(dim, k);
   const Variable before = autograd::clip(rows - 1, 0, kInfinity);
-  const Beta lengths(before + 0.5, column(k + double(dim - 2) / 2) - before * 0.5);
+  const Beta lengths(before * 0.5 + 0.5, column(k + double(dim - 2) / 2) - before * 0.5);
   const Variable noise = autograd::tril(normal_numbers(extended(extended(shape, batch_shape()), event_shape()), k), -1);
   const Variable length = autograd::sqrt(last_sum(autograd::square(noise)));
   const Variable inside = within(binary(kernels::greater, rows.data(), 0.0), autograd::sqrt(lengths.sample(shape)), 0);
