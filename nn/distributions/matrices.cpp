@@ -106,8 +106,7 @@ Variable LKJCholesky::draw(const Shape& shape) const {
   const Variable noise = autograd::tril(normal_numbers(extended(extended(shape, batch_shape()), event_shape()), k), -1);
   const Variable length = autograd::sqrt(last_sum(autograd::square(noise)));
   const Variable inside = within(binary(kernels::greater, rows.data(), 0.0), autograd::sqrt(lengths.sample(shape)), 0);
-  const Variable tiny = constant({}, std::numeric_limits<float>::min(), k);
-  const Variable w = noise * column(inside / autograd::maximum(length, tiny));
+  const Variable w = noise * column(inside / autograd::clip(length, std::numeric_limits<float>::min(), kInfinity));
   const Variable left = autograd::clip(1 - last_sum(autograd::square(w)), std::numeric_limits<float>::min(), 1);
   return w + autograd::diag_embed(autograd::sqrt(left));
 }
