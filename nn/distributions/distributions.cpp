@@ -180,9 +180,11 @@ Categorical::Categorical(const OfLogits& o)
 // The class with the greatest logit - log(-log(u)), which has the probabilities of the classes (Gumbel).
 Variable Categorical::draw(const Shape& shape) const {
   const Variable scores = without_graph(logits) + gumbel_numbers(extended(shape, logits.shape()), logits);
-  return autograd::argmax(scores, scores.ndim() - 1);
+  return autograd::argmax(scores, scores.ndim() - 1).astype(autograd::Dtype::int64);
 }
-Variable Categorical::mode() const { return autograd::argmax(without_graph(logits), logits.ndim() - 1); }
+Variable Categorical::mode() const {
+  return autograd::argmax(without_graph(logits), logits.ndim() - 1).astype(autograd::Dtype::int64);
+}
 Variable Categorical::enumerate_support(bool expand) const {
   const Variable labels = counted_support(logits.shape()[logits.ndim() - 1], *this, logits, expand);
   return labels.astype(autograd::Dtype::int64);

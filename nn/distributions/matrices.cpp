@@ -9,6 +9,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
@@ -91,11 +92,11 @@ LKJCholesky::LKJCholesky(std::int64_t rows, const Parameter& power, const Valida
 }
 Variable LKJCholesky::log_prob(const Parameter& value) const {
   const Variable logs = log_diagonal(in_dtype(value, concentration));
-  // The first element is 1, so that its order does not count.
-  const Variable order = column((concentration - 1) * 2 + double(dim - 1)) - numbers_below(dim, concentration);
+  const Variable without_first = autograd::slice(logs, logs.ndim() - 1, 1, dim);  // which is 1
+  const Variable order = column((concentration - 1) * 2 + double(dim - 2)) - numbers_below(dim - 1, concentration);
   const double rest = double(dim - 1);
   const Variable alpha = concentration + rest / 2;
-  return last_sum(order * logs) - log_gamma(alpha - 0.5, dim - 1) + lgamma(alpha) * rest -
+  return last_sum(order * without_first) - log_gamma(alpha - 0.5, dim - 1) + lgamma(alpha) * rest -
          rest / 2 * std::log(std::numbers::pi);
 }
 // The onion method: row by row, the length is the root of a beta number and the direction even.

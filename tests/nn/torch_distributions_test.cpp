@@ -128,7 +128,14 @@ void add_transforms(GoldenFunctions& t) {
   add_transform(t, "Reshape", D::ReshapeTransform({3}, {3, 1}));
   add_transform(t, "Stack", D::StackTransform({D::ExpTransform(), D::AffineTransform(1, 2), D::TanhTransform()}, 1));
   add_transform(t, "Cat", D::CatTransform({D::ExpTransform(), D::TanhTransform()}, 1, {2, 1}));
-  add_transform(t, "Cumulative", D::CumulativeDistributionTransform(D::Normal(0.5, 2)));
+  const auto cumulative = [](const GoldenCall& c) {
+    return D::CumulativeDistributionTransform(D::Normal(Variable(autograd::full({}, 0.5, c.x(0).dtype())), 2));
+  };
+  t["CumulativeTransform.forward"] = [=](const GoldenCall& c) { return Variables{cumulative(c)(c.x(0))}; };
+  t["CumulativeTransform.inverse"] = [=](const GoldenCall& c) { return Variables{cumulative(c).inv(c.x(0))}; };
+  t["CumulativeTransform.jacobian"] = [=](const GoldenCall& c) {
+    return Variables{cumulative(c).log_abs_det_jacobian(c.x(0), c.x(0))};
+  };
 }
 
 // The largest distance of the distribution function of many samples from cdf, of all elements of a distribution of
