@@ -53,6 +53,7 @@ class CATENA_EXPORT Gumbel : public Distribution {
   Variable loc = parameter(0), scale = parameter(1);
 };
 
+// The parameter of HalfNormal and HalfCauchy by name.
 struct ScaleParameter {
   Parameter scale = 1;
   std::optional<bool> validate_args = {};

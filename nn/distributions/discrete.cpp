@@ -140,7 +140,7 @@ Variable Multinomial::draw(const Shape& shape) const {
 Variable Multinomial::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, logits);
   const Variable terms = autograd::where(binary(kernels::not_equal, x.data(), 0.0), x * logits, 0.0);
-  return last_sum(terms - lgamma(x + 1)) + std::lgamma(double(total_count) + 1);
+  return last_sum(terms - lgamma(x + 1)) + lgamma(last_sum(x) + 1);
 }
 // n H(classes) - log(n!) + the sum over classes and counts x of Binomial's probability of x times log(x!).
 Variable Multinomial::entropy() const {
