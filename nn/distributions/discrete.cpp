@@ -139,7 +139,10 @@ Variable Multinomial::draw(const Shape& shape) const {
 }
 Variable Multinomial::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, logits);
-  const Variable terms = autograd::where(binary(kernels::not_equal, x.data(), 0.0), x * logits, 0.0);
+  // An impossible class with the count 0 adds nothing, not 0 times -inf.
+  const Array counts = binary(kernels::logical_or, binary(kernels::not_equal, x.data(), 0.0),
+                              binary(kernels::not_equal, probs.data(), 0.0));
+  const Variable terms = autograd::where(counts, x * autograd::where(counts, logits, 0.0), 0.0);
   return last_sum(terms - lgamma(x + 1)) + lgamma(last_sum(x) + 1);
 }
 // n H(classes) - log(n!) + the sum over classes and counts x of Binomial's probability of x times log(x!).

@@ -324,6 +324,7 @@ BOOST_AUTO_TEST_CASE(values_at_edges) {
   BOOST_TEST(D::Bernoulli(row({0.1f, 0.2f, 0.3f})).enumerate_support().shape() == (Shape{2, 3}));
   BOOST_TEST(D::Categorical(row({1, 2, 3})).enumerate_support().dtype() == Dtype::int64);
   check_near(D::OneHotCategorical(row({1, 2})).enumerate_support(), {1, 0, 0, 1});
+  check_near(D::Multinomial(3, {.logits = row({0, -float(inf), 0})}).log_prob(row({1, 0, 2})), {std::log(3.0 / 8)});
   check_near(D::Normal(0, 1).perplexity(), {std::exp(1.4189385)});
   check_near(D::kl_divergence(D::Binomial(3, 0.5), D::Binomial(2, 0.5)), {inf});
   BOOST_CHECK_THROW(D::kl_divergence(D::Binomial(2, 0.5), D::Binomial(3, 0.5)), catena::NotImplementedError);
