@@ -8,9 +8,13 @@
 #include <catena/nn/caffe/caffe_function.h>
 #include <catena/nn/checkpoint.h>
 #include <catena/nn/clipping.h>
+#include <catena/nn/distributions/continuous.h>
+#include <catena/nn/distributions/discrete.h>
 #include <catena/nn/distributions/distributions.h>
 #include <catena/nn/distributions/gamma.h>
+#include <catena/nn/distributions/matrices.h>
 #include <catena/nn/distributions/multivariate_normal.h>
+#include <catena/nn/distributions/transforms.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions.h>
 #include <catena/nn/init.h>

@@ -334,7 +334,8 @@ Variable VonMises::draw(const Shape& shape) const {
   constexpr int kRounds = 48;
   const Shape all = extended(shape, batch_shape());
   const auto float64 = autograd::Dtype::float64;
-  const Variable center = without_graph(loc).astype(float64), k = without_graph(concentration).astype(float64);
+  const Variable center = without_graph(loc).astype(float64),
+                 k = autograd::clip(without_graph(concentration).astype(float64), 1e-8, kInfinity);
   const Variable tau = autograd::sqrt(square(k) * 4 + 1) + 1, rho = (tau - autograd::sqrt(tau * 2)) / (k * 2);
   const Variable exact = (square(rho) + 1) / (rho * 2);
   // For a small k, where rho is 0 / 0.

@@ -19,7 +19,7 @@ class CATENA_EXPORT LogNormal : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable loc = parameter(0), scale = parameter(1);
 };
 
@@ -34,7 +34,7 @@ class CATENA_EXPORT Cauchy : public Distribution {
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override;
   Variable mode() const override { return loc; }
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable loc = parameter(0), scale = parameter(1);
 };
 
@@ -49,10 +49,11 @@ class CATENA_EXPORT Gumbel : public Distribution {
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override;
   Variable mode() const override { return loc; }
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable loc = parameter(0), scale = parameter(1);
 };
 
+// The parameter of HalfNormal and HalfCauchy by name.
 struct ScaleParameter {
   Parameter scale = 1;
   std::optional<bool> validate_args = {};
@@ -66,7 +67,7 @@ class CATENA_EXPORT HalfNormal : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable scale = parameter(0);
 };
 // |x| of the x of Cauchy(0, scale). The mean and the variance are infinite.
@@ -78,7 +79,7 @@ class CATENA_EXPORT HalfCauchy : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable scale = parameter(0);
 };
 
@@ -119,7 +120,7 @@ class CATENA_EXPORT Pareto : public Distribution {
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override;
   Variable mode() const override { return scale; }
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable scale = parameter(0), alpha = parameter(1);
 };
 
@@ -142,7 +143,7 @@ class CATENA_EXPORT GeneralizedPareto : public Distribution {
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override;
   Variable mode() const override { return loc; }
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable loc = parameter(0), scale = parameter(1), concentration = parameter(2);
 };
 
@@ -160,7 +161,7 @@ class CATENA_EXPORT Weibull : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable scale = parameter(0), concentration = parameter(1);
 };
 
@@ -177,7 +178,7 @@ class CATENA_EXPORT Kumaraswamy : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable concentration1 = parameter(0), concentration0 = parameter(1);
 };
 
@@ -197,7 +198,7 @@ class CATENA_EXPORT ContinuousBernoulli : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable log_norm() const;  // log C(p)
   Variable logits, probs;
 
@@ -209,8 +210,8 @@ struct VonMisesOptions {
   Parameter loc = 0, concentration = 1;
   std::optional<bool> validate_args = {};
 };
-// Angles in [-pi, pi): exp(concentration cos(x - loc)) / (2 pi I0(concentration)). variance() is the circular one. Samples
-// have no derivatives. (Drawn by Best and Fisher, "Efficient simulation of the von Mises distribution", 1979.)
+// Angles in [-pi, pi): exp(concentration cos(x - loc)) / (2 pi I0(concentration)). variance() is the circular one.
+// Samples have no derivatives. (Drawn by Best and Fisher, "Efficient simulation of the von Mises distribution", 1979.)
 class CATENA_EXPORT VonMises : public Distribution {
  public:
   VonMises(const Parameter& location, const Parameter& narrowness, const ValidateArgs& = {})

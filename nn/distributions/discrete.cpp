@@ -46,8 +46,8 @@ Binomial::Binomial(const Parameter& trials, const OfLogits& o)
 namespace {
 double largest(const Variable& x) { return autograd::to_vector<double>(autograd::amax(x.data())).at(0); }
 // Binomial numbers in float64. While more than kTrials trials are left, one with the median of the even numbers of all
-// trials, which is a beta number: if it is at most p, that half succeeds; the other half goes on. (Devroye, "Non-uniform
-// random variate generation", 1986, X.4.3.) Then trials are drawn one by one.
+// trials, which is a beta number: if it is at most p, that half succeeds; the other half goes on. (Devroye,
+// "Non-uniform random variate generation", 1986, X.4.3.) Then trials are drawn one by one.
 Variable binomial_numbers(const Variable& trials, const Variable& probs, const Shape& shape, double most) {
   constexpr double kTrials = 16;
   Variable n = autograd::broadcast_to(trials, shape), p = autograd::broadcast_to(probs, shape);
@@ -87,9 +87,7 @@ Variable Binomial::entropy() const {
 }
 Variable Binomial::mean() const { return total_count * probs; }
 Variable Binomial::variance() const { return total_count * probs * (1 - probs); }
-Variable Binomial::mode() const {
-  return autograd::minimum(autograd::floor((total_count + 1) * probs), total_count);
-}
+Variable Binomial::mode() const { return autograd::minimum(autograd::floor((total_count + 1) * probs), total_count); }
 Variable Binomial::enumerate_support(bool expand) const {
   const double most = largest(total_count);
   catena::check<catena::NotImplementedError>(-largest(-total_count) == most, "enumerate_support",
@@ -141,8 +139,11 @@ Variable Multinomial::draw(const Shape& shape) const {
 }
 Variable Multinomial::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, logits);
-  const Variable terms = autograd::where(binary(kernels::not_equal, x.data(), 0.0), x * logits, 0.0);
-  return last_sum(terms - lgamma(x + 1)) + std::lgamma(double(total_count) + 1);
+  // An impossible class with the count 0 adds nothing, not 0 times -inf.
+  const Array counts = binary(kernels::logical_or, binary(kernels::not_equal, x.data(), 0.0),
+                              binary(kernels::not_equal, probs.data(), 0.0));
+  const Variable terms = autograd::where(counts, x * autograd::where(counts, logits, 0.0), 0.0);
+  return last_sum(terms - lgamma(x + 1)) + lgamma(last_sum(x) + 1);
 }
 // n H(classes) - log(n!) + the sum over classes and counts x of Binomial's probability of x times log(x!).
 Variable Multinomial::entropy() const {

@@ -64,7 +64,8 @@ class CATENA_EXPORT Binomial : public Distribution {
   Binomial(const Parameter& trials, const internal::OfLogits& logits);
 };
 
-// The number of successes, each of the probability probs, before total_count failures; total_count is any number above 0.
+// The number of successes, each of the probability probs, before total_count failures; total_count is any number above
+// 0.
 class CATENA_EXPORT NegativeBinomial : public Distribution {
  public:
   NegativeBinomial(const Parameter& failures, const Parameter& probabilities, const ValidateArgs& = {})
@@ -156,8 +157,8 @@ struct RelaxedOptions {
   std::optional<Parameter> probs = {}, logits = {};
   std::optional<bool> validate_args = {};
 };
-// Numbers between 0 and 1 that are nearly those of Bernoulli at low temperatures. (Maddison, Mnih and Teh, "The concrete
-// distribution", 2017.)
+// Numbers between 0 and 1 that are nearly those of Bernoulli at low temperatures. (Maddison, Mnih and Teh, "The
+// concrete distribution", 2017.)
 class CATENA_EXPORT RelaxedBernoulli : public Distribution {
  public:
   RelaxedBernoulli(const Parameter& heat, const Parameter& probabilities, const ValidateArgs& = {})

@@ -115,8 +115,7 @@ Variable Uniform::cdf(const Parameter& value) const {
 }
 Variable Uniform::icdf(const Parameter& probability) const { return low + in_dtype(probability, low) * (high - low); }
 Variable kl_divergence(const Uniform& p, const Uniform& q) {
-  const Array covered =
-      binary(kernels::logical_and, at_least(p.low, q.low.data()), at_least(q.high, p.high.data()));
+  const Array covered = binary(kernels::logical_and, at_least(p.low, q.low.data()), at_least(q.high, p.high.data()));
   return within(covered, autograd::log((q.high - q.low) / (p.high - p.low)), kInfinity);
 }
 
@@ -181,9 +180,11 @@ Categorical::Categorical(const OfLogits& o)
 // The class with the greatest logit - log(-log(u)), which has the probabilities of the classes (Gumbel).
 Variable Categorical::draw(const Shape& shape) const {
   const Variable scores = without_graph(logits) + gumbel_numbers(extended(shape, logits.shape()), logits);
-  return autograd::argmax(scores, scores.ndim() - 1);
+  return autograd::argmax(scores, scores.ndim() - 1).astype(autograd::Dtype::int64);
 }
-Variable Categorical::mode() const { return autograd::argmax(without_graph(logits), logits.ndim() - 1); }
+Variable Categorical::mode() const {
+  return autograd::argmax(without_graph(logits), logits.ndim() - 1).astype(autograd::Dtype::int64);
+}
 Variable Categorical::enumerate_support(bool expand) const {
   const Variable labels = counted_support(logits.shape()[logits.ndim() - 1], *this, logits, expand);
   return labels.astype(autograd::Dtype::int64);
@@ -197,9 +198,7 @@ Variable Categorical::log_prob(const Parameter& value) const {
   return last_sum(autograd::where(chosen, logits, 0.0));  // a product would be NaN for logits of -inf
 }
 Variable Categorical::entropy() const { return -last_sum(probs * autograd::where(possible(probs), logits, 0.0)); }
-Variable Categorical::mean() const {
-  return constant(batch_shape(), kNan, logits);
-}
+Variable Categorical::mean() const { return constant(batch_shape(), kNan, logits); }
 // A class that is possible under p alone makes it infinite; one that is impossible under p adds nothing.
 Variable kl_divergence(const Categorical& p, const Categorical& q) {
   const Array of_p = possible(p.probs), of_q = possible(q.probs);

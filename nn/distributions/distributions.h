@@ -113,7 +113,7 @@ class CATENA_EXPORT Normal : public Distribution {
   Variable entropy() const override, variance() const override;
   Variable mean() const override { return loc; }
   Variable mode() const override { return loc; }
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable loc = parameter(0), scale = parameter(1);
 
  private:
@@ -137,7 +137,7 @@ class CATENA_EXPORT Laplace : public Distribution {
   Variable entropy() const override, variance() const override;
   Variable mean() const override { return loc; }
   Variable mode() const override { return loc; }
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable loc = parameter(0), scale = parameter(1);
 };
 
@@ -154,7 +154,7 @@ class CATENA_EXPORT Uniform : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable low = parameter(0), high = parameter(1);
 };
 
@@ -172,7 +172,7 @@ class CATENA_EXPORT Exponential : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   Variable rate = parameter(0);
 };
 
@@ -265,9 +265,9 @@ template <class Base> class Independent : public Distribution {
 };
 template <class Base>
 Independent<Base>::Independent(Base distribution, int n, const ValidateArgs&)
-    : Distribution((internal::check_axes(n, distribution.batch_shape()),
-                    internal::without_last(distribution.batch_shape(), n)),
-                   internal::last_of(distribution.batch_shape(), n, distribution.event_shape())),
+    : Distribution(
+          (internal::check_axes(n, distribution.batch_shape()), internal::without_last(distribution.batch_shape(), n)),
+          internal::last_of(distribution.batch_shape(), n, distribution.event_shape())),
       base(std::move(distribution)),
       n_(n) {}
 

@@ -57,10 +57,10 @@ Array gamma_numbers(const Array& concentration, const Shape& shape) {
   // Numbers of small concentrations may underflow, and quotients of zeros are NaN.
   return binary(kernels::maximum, numbers, std::numeric_limits<double>::min()) + domain(concentration);
 }
-// Integrals of the density of gamma numbers of the concentration a from 0 to x (from x on where x > a), over x times the
-// density at x: of 1, and of log(t) - digamma(a), which is the derivative to a. With t = x exp(-s) (x exp(s) where
-// x > a) they are integrals over s > 0, of exp(f(s)). The nodes are those of the exponential rule, s = scale exp(t - exp(-t)).
-// (Takahasi and Mori, "Double exponential formulas for numerical integration", 1974.)
+// Integrals of the density of gamma numbers of the concentration a from 0 to x (from x on where x > a), over x times
+// the density at x: of 1, and of log(t) - digamma(a), which is the derivative to a. With t = x exp(-s) (x exp(s) where
+// x > a) they are integrals over s > 0, of exp(f(s)). The nodes are those of the exponential rule, s = scale exp(t -
+// exp(-t)). (Takahasi and Mori, "Double exponential formulas for numerical integration", 1974.)
 struct GammaIntegrals {
   Array above, area, derivative;  // above: where x > a
 };
@@ -197,7 +197,8 @@ Variable Dirichlet::rsample(const Shape& shape) const {
 Variable Dirichlet::mode() const {
   const Variable above = autograd::clip(concentration - 1, 0, kInfinity), inside = above / total(above);
   const Array one = autograd::one_hot(autograd::argmax(without_graph(concentration), concentration.ndim() - 1),
-                                      event_shape()[0], concentration.dtype()).data();
+                                      event_shape()[0], concentration.dtype())
+                        .data();
   const Array least = autograd::amin(concentration.data(), catena::Axes{concentration.ndim() - 1}, true);
   return autograd::where(binary(kernels::less, least, 1.0), Variable(one, {.requires_grad = false}), inside);
 }

@@ -69,7 +69,7 @@ class CATENA_EXPORT Chi2 : public Gamma {
   Variable df = doubled(concentration);
 
  private:
-  static Variable half_of(const Parameter& freedom), doubled(const Variable& half);
+  static Variable half_of(const Parameter&freedom), doubled(const Variable&half);
 };
 
 // 1 / x of the x of Gamma(concentration, rate).

@@ -9,6 +9,7 @@
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
@@ -91,23 +92,22 @@ LKJCholesky::LKJCholesky(std::int64_t rows, const Parameter& power, const Valida
 }
 Variable LKJCholesky::log_prob(const Parameter& value) const {
   const Variable logs = log_diagonal(in_dtype(value, concentration));
-  // The first element is 1, so that its order does not count.
-  const Variable order = column((concentration - 1) * 2 + double(dim - 1)) - numbers_below(dim, concentration);
+  const Variable without_first = autograd::slice(logs, logs.ndim() - 1, 1, dim);  // which is 1
+  const Variable order = column((concentration - 1) * 2 + double(dim - 2)) - numbers_below(dim - 1, concentration);
   const double rest = double(dim - 1);
   const Variable alpha = concentration + rest / 2;
-  return last_sum(order * logs) - log_gamma(alpha - 0.5, dim - 1) + lgamma(alpha) * rest -
+  return last_sum(order * without_first) - log_gamma(alpha - 0.5, dim - 1) + lgamma(alpha) * rest -
          rest / 2 * std::log(std::numbers::pi);
 }
 // The onion method: row by row, the length is the root of a beta number and the direction even.
 Variable LKJCholesky::draw(const Shape& shape) const {
   const Variable k = without_graph(concentration), rows = numbers_below(dim, k);
   const Variable before = autograd::clip(rows - 1, 0, kInfinity);
-  const Beta lengths(before + 0.5, column(k + double(dim - 2) / 2) - before * 0.5);
+  const Beta lengths(before * 0.5 + 0.5, column(k + double(dim - 2) / 2) - before * 0.5);
   const Variable noise = autograd::tril(normal_numbers(extended(extended(shape, batch_shape()), event_shape()), k), -1);
   const Variable length = autograd::sqrt(last_sum(autograd::square(noise)));
   const Variable inside = within(binary(kernels::greater, rows.data(), 0.0), autograd::sqrt(lengths.sample(shape)), 0);
-  const Variable tiny = constant({}, std::numeric_limits<float>::min(), k);
-  const Variable w = noise * column(inside / autograd::maximum(length, tiny));
+  const Variable w = noise * column(inside / autograd::clip(length, std::numeric_limits<float>::min(), kInfinity));
   const Variable left = autograd::clip(1 - last_sum(autograd::square(w)), std::numeric_limits<float>::min(), 1);
   return w + autograd::diag_embed(autograd::sqrt(left));
 }

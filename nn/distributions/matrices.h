@@ -36,9 +36,9 @@ struct LKJOptions {
   Parameter concentration = 1;
   std::optional<bool> validate_args = {};
 };
-// Cholesky factors (dim, dim) of correlation matrices C, with the density det(C)^(concentration - 1) of C. Samples have no
-// derivatives. ValueError for a dim below 2. (Lewandowski, Kurowicka and Joe, "Generating random correlation matrices",
-// 2009.)
+// Cholesky factors (dim, dim) of correlation matrices C, with the density det(C)^(concentration - 1) of C. Samples have
+// no derivatives. ValueError for a dim below 2. (Lewandowski, Kurowicka and Joe, "Generating random correlation
+// matrices", 2009.)
 class CATENA_EXPORT LKJCholesky : public Distribution {
  public:
   explicit LKJCholesky(std::int64_t rows, const Parameter& power = 1, const ValidateArgs& = {});

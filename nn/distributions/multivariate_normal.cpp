@@ -106,9 +106,9 @@ LowRankParts low_rank_parts(const Parameter& location, const Parameter& factor, 
   check<ValueError>(loc.shape()[loc.ndim() - 1] == length && d.shape()[d.ndim() - 1] == length, who,
                     "the last lengths of loc and cov_diag are ", loc.shape()[loc.ndim() - 1], " and ",
                     d.shape()[d.ndim() - 1], "; cov_factor has ", length, " rows");
-  const Shape batch = catena::broadcast_shapes(
-      who, catena::broadcast_shapes(who, without_last(loc.shape()), without_last(d.shape())),
-      without_last(without_last(w.shape())));
+  const Shape batch =
+      catena::broadcast_shapes(who, catena::broadcast_shapes(who, without_last(loc.shape()), without_last(d.shape())),
+                               without_last(without_last(w.shape())));
   const auto with_batch = [&](const Variable& v, int axes) {
     return autograd::broadcast_to(v, extended(batch, last_of(v.shape(), axes, {})));
   };
@@ -116,8 +116,7 @@ LowRankParts low_rank_parts(const Parameter& location, const Parameter& factor, 
 }
 // The product of matrices and vectors.
 Variable times(const Variable& matrices, const Variable& vectors, bool transposed) {
-  const Variable x =
-      autograd::matmul(matrices, autograd::expand_dims(vectors, vectors.ndim()), {.transa = transposed});
+  const Variable x = autograd::matmul(matrices, autograd::expand_dims(vectors, vectors.ndim()), {.transa = transposed});
   return autograd::squeeze(x, catena::Axes{x.ndim() - 1});
 }
 }  // namespace

@@ -51,8 +51,8 @@ Variable in_dtype(const Parameter& p, const Variable& like) { return placed(p, l
 Variable floating(const Variable& v) { return in_dtype(v, floating_dtype(v.dtype())); }
 autograd::Variables broadcast(std::initializer_list<Parameter> parameters) {
   const Dtype dtype = common_dtype(parameters);
-  const Parameter* const array = std::find_if(parameters.begin(), parameters.end(),
-                                              [](const Parameter& p) { return !p.number(); });
+  const Parameter* const array =
+      std::find_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return !p.number(); });
   const autograd::Device device = (array == parameters.end() ? parameters.begin() : array)->value().device();
   autograd::Variables values;
   std::vector<Array> arrays;

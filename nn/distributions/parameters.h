@@ -18,14 +18,14 @@ Variable in_dtype(const Variable& v, autograd::Dtype dtype);
 // A number is placed on the device of `like`.
 Variable in_dtype(const Parameter& p, const Variable& like);
 Variable floating(const Variable& v);
-// Parameters in their common dtype, shape and device: the dtype of those that have axes, else the promoted one. Integers
-// become float32. ValueError for shapes that do not broadcast and for parameters on two devices.
+// Parameters in their common dtype, shape and device: the dtype of those that have axes, else the promoted one.
+// Integers become float32. ValueError for shapes that do not broadcast and for parameters on two devices.
 autograd::Variables broadcast(std::initializer_list<Parameter> parameters);
 Shape extended(const Shape& shape, const Shape& batch);
 Shape without_last(const Shape& shape);
 // Even numbers in (0, 1), of the dtype and device of a parameter.
 Array uniform(const Shape& shape, const Variable& like);
-Variable even(const Shape& shape, const Variable& like);          // as a Variable, and below 1
+Variable even(const Shape& shape, const Variable& like);  // as a Variable, and below 1
 Variable normal_numbers(const Shape& shape, const Variable& like);
 // -log(-log(u)) of even numbers u: the numbers of Gumbel's distribution.
 Variable gumbel_numbers(const Shape& shape, const Variable& like);

@@ -42,9 +42,8 @@ Transform Transform::inv() const {
                         .forward_shape = r.inverse_shape,
                         .inverse_shape = r.forward_shape,
                         .bijective = r.bijective};
-  if (jacobian) inverse.log_abs_det_jacobian = [jacobian](const Variable& x, const Variable& y) {
-    return -jacobian(y, x);
-  };
+  if (jacobian)
+    inverse.log_abs_det_jacobian = [jacobian](const Variable& x, const Variable& y) { return -jacobian(y, x); };
   return Transform(std::move(inverse));
 }
 Variable Transform::log_abs_det_jacobian(const Variable& x, const Variable& y) const {
@@ -75,8 +74,7 @@ AffineTransform::AffineTransform(const Parameter& loc, const Parameter& scale, i
                  .log_abs_det_jacobian =
                      [=](const Variable& x, const Variable&) {
                        const Variable slope = autograd::log(autograd::absolute(in_dtype(scale, x)));
-                       return sum_of_last(
-                           autograd::broadcast_to(slope, broadcast_with(x.shape(), scale)), event_dim);
+                       return sum_of_last(autograd::broadcast_to(slope, broadcast_with(x.shape(), scale)), event_dim);
                      },
                  .domain_event_dim = event_dim,
                  .codomain_event_dim = event_dim,
@@ -89,24 +87,23 @@ ExpTransform::ExpTransform()
                  .log_abs_det_jacobian = [](const Variable& x, const Variable&) { return x; },
                  .sign = 1}) {}
 SigmoidTransform::SigmoidTransform()
-    : Transform({.forward = [](const Variable& x) { return nn::sigmoid(x); },
-                 .inverse =
-                     [](const Variable& y) {
-                       const Variable inside = autograd::clip(y, 0x1p-126, 1 - kEps);
-                       return autograd::log(inside) - autograd::log1p(-inside);
-                     },
-                 .log_abs_det_jacobian =
-                     [](const Variable& x, const Variable&) { return -softplus_of(-x) - softplus_of(x); },
-                 .sign = 1}) {}
+    : Transform(
+          {.forward = [](const Variable& x) { return nn::sigmoid(x); },
+           .inverse =
+               [](const Variable& y) {
+                 const Variable inside = autograd::clip(y, 0x1p-126, 1 - kEps);
+                 return autograd::log(inside) - autograd::log1p(-inside);
+               },
+           .log_abs_det_jacobian = [](const Variable& x, const Variable&) { return -softplus_of(-x) - softplus_of(x); },
+           .sign = 1}) {}
 TanhTransform::TanhTransform()
-    : Transform({.forward = [](const Variable& x) { return autograd::tanh(x); },
-                 .inverse = [](const Variable& y) { return autograd::arctanh(y); },
-                 // log(1 - tanh(x)^2), accurate for large x
-                 .log_abs_det_jacobian =
-                     [](const Variable& x, const Variable&) {
-                       return (std::numbers::ln2 - x - softplus_of(x * -2)) * 2;
-                     },
-                 .sign = 1}) {}
+    : Transform(
+          {.forward = [](const Variable& x) { return autograd::tanh(x); },
+           .inverse = [](const Variable& y) { return autograd::arctanh(y); },
+           // log(1 - tanh(x)^2), accurate for large x
+           .log_abs_det_jacobian = [](const Variable& x,
+                                      const Variable&) { return (std::numbers::ln2 - x - softplus_of(x * -2)) * 2; },
+           .sign = 1}) {}
 SoftplusTransform::SoftplusTransform()
     : Transform({.forward = softplus_of,
                  .inverse = [](const Variable& y) { return autograd::log(-autograd::expm1(-y)) + y; },
@@ -137,7 +134,9 @@ namespace {
 Shape lengthened(const Shape& s, int by) { return extended(without_last(s), Shape{s[s.size() - 1] + by}); }
 // x without its last element.
 Variable cropped(const Variable& x) { return autograd::slice(x, x.ndim() - 1, 0, x.shape()[x.ndim() - 1] - 1); }
-Variable edge(const Variable& x, double value) { return constant(lengthened(x.shape(), 1 - int(x.shape()[x.ndim() - 1])), value, x); }
+Variable edge(const Variable& x, double value) {
+  return constant(lengthened(x.shape(), 1 - int(x.shape()[x.ndim() - 1])), value, x);
+}
 // log(K - k) of the elements k = 0, ..., K - 1 of vectors of the length K.
 Variable log_rest(const Variable& x) {
   const Variable ones = constant(Shape{x.shape()[x.ndim() - 1]}, 1, x);
@@ -217,8 +216,8 @@ Variable uncorrelated(const Variable& y) {
   for (std::int64_t k = 1; k < y.shape()[axis]; ++k) {
     const Variable line = autograd::squeeze(autograd::slice(y, axis, k, k + 1), catena::Axes{axis});
     const Variable z = autograd::slice(line, axis, 0, k);
-    const Variable before = autograd::slice(autograd::concat({edge(z, 0), autograd::cumsum(autograd::square(z), axis)}, axis),
-                                            axis, 0, k);
+    const Variable before =
+        autograd::slice(autograd::concat({edge(z, 0), autograd::cumsum(autograd::square(z), axis)}, axis), axis, 0, k);
     numbers.push_back(autograd::arctanh(z / autograd::sqrt(1 - before)));
   }
   return autograd::concat(numbers, axis);
@@ -352,8 +351,8 @@ TransformRule independent_rule(const Transform& base, int n) {
 // `to` in place of the last axes `from` of a shape.
 Shape replaced(const Shape& shape, const Shape& from, const Shape& to) {
   const int n = from.size();
-  catena::check<catena::ValueError>(shape.size() >= n && last_of(shape, n, {}) == from, "ReshapeTransform", "the shape ",
-                                    shape, " does not end with ", from);
+  catena::check<catena::ValueError>(shape.size() >= n && last_of(shape, n, {}) == from, "ReshapeTransform",
+                                    "the shape ", shape, " does not end with ", from);
   return extended(without_last(shape, n), to);
 }
 }  // namespace
@@ -361,8 +360,8 @@ IndependentTransform::IndependentTransform(const Transform& base, int n) : Trans
 ReshapeTransform::ReshapeTransform(const Shape& in, const Shape& out)
     : Transform({.forward = [=](const Variable& x) { return autograd::reshape(x, replaced(x.shape(), in, out)); },
                  .inverse = [=](const Variable& y) { return autograd::reshape(y, replaced(y.shape(), out, in)); },
-                 .log_abs_det_jacobian =
-                     [=](const Variable& x, const Variable&) { return zeros_of(sum_of_last(x, in.size())); },
+                 .log_abs_det_jacobian = [=](const Variable& x,
+                                             const Variable&) { return zeros_of(sum_of_last(x, in.size())); },
                  .domain_event_dim = in.size(),
                  .codomain_event_dim = out.size(),
                  .forward_shape = [=](const Shape& s) { return replaced(s, in, out); },
@@ -379,7 +378,8 @@ std::vector<std::int64_t> lengths_of(const Transforms& parts, const std::vector<
 }
 // `run` of each transform and of its parts of the arrays.
 template <class Run>
-Variable by_parts(const Transforms& parts, const std::vector<std::int64_t>& lengths, int dim, const Variable& x, Run run) {
+Variable by_parts(const Transforms& parts, const std::vector<std::int64_t>& lengths, int dim, const Variable& x,
+                  Run run) {
   const int axis = dim < 0 ? dim + x.ndim() : dim;
   autograd::Variables results;
   std::int64_t start = 0;
@@ -401,9 +401,8 @@ TransformRule parts_rule(const Transforms& parts, int dim, const std::vector<std
   };
   return {.forward =
               [=](const Variable& x) {
-                return by_parts(parts, lengths, dim, x, [&](const Transform& t, int axis, auto i, auto j) {
-                  return t(part(x, axis, i, j));
-                });
+                return by_parts(parts, lengths, dim, x,
+                                [&](const Transform& t, int axis, auto i, auto j) { return t(part(x, axis, i, j)); });
               },
           .inverse =
               [=](const Variable& y) {
@@ -422,7 +421,8 @@ TransformRule parts_rule(const Transforms& parts, int dim, const std::vector<std
           .bijective = all_bijective(parts)};
 }
 }  // namespace
-StackTransform::StackTransform(const Transforms& parts, int dim) : Transform(parts_rule(parts, dim, lengths_of(parts, {}))) {}
+StackTransform::StackTransform(const Transforms& parts, int dim)
+    : Transform(parts_rule(parts, dim, lengths_of(parts, {}))) {}
 CatTransform::CatTransform(const Transforms& parts, int dim, const std::vector<std::int64_t>& lengths)
     : Transform(parts_rule(parts, dim, lengths_of(parts, lengths))) {}
 
@@ -541,8 +541,7 @@ Variable MixtureSameFamily::variance() const {
 Variable MixtureSameFamily::draw(const Shape& shape) const {
   const int events = event_shape().size();
   const Variable all = components_.held->sample(shape);
-  Variable chosen = autograd::broadcast_to(
-      mixture_.sample(shape), without_last(all.shape(), 1 + events));
+  Variable chosen = autograd::broadcast_to(mixture_.sample(shape), without_last(all.shape(), 1 + events));
   chosen = autograd::one_hot(chosen, all.shape()[all.ndim() - 1 - events], autograd::Dtype::bool_);
   for (int k = 0; k < events; ++k) chosen = autograd::expand_dims(chosen, chosen.ndim());
   return autograd::sum(autograd::where(chosen, all, 0.0), all.ndim() - 1 - events);

@@ -4,7 +4,8 @@
 //   const D::TransformedDistribution squashed(D::Normal(mu, sigma), {D::AffineTransform(0, 2), D::TanhTransform()});
 //   auto action = squashed.rsample(), log_p = squashed.log_prob(action);
 //
-// Every transform is an object of the class Transform; the others have constructors alone. One's own is made of functions:
+// Every transform is an object of the class Transform; the others have constructors alone. One's own is made of
+// functions:
 //   const D::Transform cube({.forward = [](const Variable& x) { return x * x * x; }, .inverse = ..., ...});
 #pragma once
 
@@ -25,7 +26,7 @@ using Transforms = std::vector<Transform>;
 
 // The functions of a transform. A transform without one of them throws NotImplementedError where it is needed.
 struct TransformRule {
-  catena::Function<Variable(const Variable& x)> forward = {}, inverse = {};
+  catena::Function<Variable(const Variable&x)> forward = {}, inverse = {};
   // log(|dy / dx|), summed over the axes of an event of the domain.
   catena::Function<Variable(const Variable& x, const Variable& y)> log_abs_det_jacobian = {};
   // How many last axes of x and of y belong together.
@@ -43,7 +44,7 @@ class CATENA_EXPORT Transform {
   Variable inv(const Variable& y) const;
   Transform inv() const;  // the inverse as a transform
   Variable log_abs_det_jacobian(const Variable& x, const Variable& y) const;
-  Shape forward_shape(const Shape& shape) const, inverse_shape(const Shape& shape) const;
+  Shape forward_shape(const Shape&shape) const, inverse_shape(const Shape&shape) const;
   bool bijective() const { return rule_->bijective; }
   const TransformRule& rule() const { return *rule_; }
 
@@ -160,9 +161,8 @@ namespace internal {
 struct AnyDistribution {
   template <std::derived_from<Distribution> D>
   AnyDistribution(const D& d)
-      : held(catena::Shared<const Distribution>(catena::Shared<D>::make(d))), expand([d](const Shape& batch) {
-          return AnyDistribution(d.expand(batch));
-        }) {}
+      : held(catena::Shared<const Distribution>(catena::Shared<D>::make(d))),
+        expand([d](const Shape& batch) { return AnyDistribution(d.expand(batch)); }) {}
   catena::Shared<const Distribution> held;
   catena::Function<AnyDistribution(const Shape&)> expand;
 };
@@ -181,7 +181,7 @@ class CATENA_EXPORT TransformedDistribution : public Distribution {
   TransformedDistribution expand(const Shape& batch) const;
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
-  Variable cdf(const Parameter& value) const override, icdf(const Parameter& probability) const override;
+  Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
   const Distribution& base_dist() const { return *base_.held; }
   Transforms transforms;
 

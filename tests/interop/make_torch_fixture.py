@@ -27,6 +27,7 @@ def spread(shape, low=-2., high=2., seed=0):
 class Writer:
     def __init__(self, family):
         self.family, self.cases, self.arrays, self.known, self.calls = family, [], {}, {}, {}
+        self.unused = 'zeros'  # the gradients of inputs that no output depends on: 'zeros', or 'none'
 
     def add(self, function, run, inputs, args=None, dtypes=('float64', 'float32'), constants=(), tolerance=None,
             gradient=True, notes=''):
@@ -51,7 +52,8 @@ class Writer:
             if roots:
                 found = torch.autograd.grad([y for y, _ in roots], [tensors[k] for k in varied], [w for _, w in roots],
                                             allow_unused=True)
-                grads = {k: g if g is not None else torch.zeros_like(tensors[k]) for k, g in zip(varied, found)}
+                grads = {k: g if g is not None else torch.zeros_like(tensors[k]) for k, g in zip(varied, found)
+                         if g is not None or self.unused == 'zeros'}
             self.cases.append(dict(
                 name=name, function=function, args=args, input_names=list(inputs),
                 inputs=[self.stored(name + ':' + k, v) for k, v in arrays.items()],

@@ -121,7 +121,7 @@ BOOST_AUTO_TEST_CASE(numbers_follow_the_other_parameter) {
   BOOST_TEST((normal.scale.dtype() == Dtype::float64));
   check_near(normal.log_prob(0.3), {-0.6163534402106272, -83.11635344021062}, 1e-12);
   check_near(normal.entropy(), {-0.8836465597893728, -0.8836465597893728}, 1e-12);
-  check_near(D::Uniform(0.1, loc).low, {0.1}, 1e-16);
+  check_near(D::Uniform(0.1, loc).low, {0.1, 0.1}, 1e-16);
   BOOST_TEST((D::Normal(0, 1).scale.dtype() == Dtype::float32));
   BOOST_TEST((D::Normal(of({1, 2}), 0.1).scale.dtype() == Dtype::float32));
   // Tensors without axes follow those with axes; of equal ranks the wider dtype is that of both.
@@ -255,7 +255,6 @@ BOOST_AUTO_TEST_CASE(values_of_torch_with_gamma_functions) {
   check_near(poisson.mean(), {0.5, 4});
   check_near(D::kl_divergence(poisson, twice), {0.1534264, 0.7725887});
   BOOST_CHECK_THROW(poisson.entropy(), catena::NotImplementedError);
-  BOOST_CHECK_THROW(gamma.rsample(), catena::NotImplementedError);
   BOOST_CHECK_THROW(D::Dirichlet(0.5), catena::ValueError);
 }
 
