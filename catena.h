@@ -29,11 +29,8 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
 #include <catena/autograd/functions/torch_arithmetic.h>
-<<<<<<< HEAD
-#include <catena/autograd/functions/torch_in_place.h>
-=======
 #include <catena/autograd/functions/torch_copies.h>
->>>>>>> g_torch
+#include <catena/autograd/functions/torch_in_place.h>
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/functions/torch_products.h>
@@ -53,12 +50,9 @@
 #include <catena/autograd/ndarray_backend/torch_fft.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
 #include <catena/autograd/ndarray_backend/torch_options.h>
-<<<<<<< HEAD
 #include <catena/autograd/ndarray_backend/torch_linalg.h>
 #include <catena/autograd/ndarray_backend/torch_signal.h>
-=======
 #include <catena/autograd/ndarray_backend/torch_types.h>
->>>>>>> g_torch
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/autograd/profile_hooks.h>

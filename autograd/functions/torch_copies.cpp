@@ -72,7 +72,7 @@ Variable segment_reduce(const Variable& x, std::string_view reduce, const Segmen
   Shape along = Shape::filled(x.ndim(), 1), result = x.shape();
   along[axis] = n, result[axis] = parts;
   const Variable index = broadcast_to(as_variable(reshape(array(part, {n}, x.device()), along)), x.shape());
-  const Variable base(full(result, o.initial.value_or(rule.empty), x.dtype(), x.device()), {.requires_grad = false});
+  const Variable base(arrays::full(result, o.initial.value_or(rule.empty), x.dtype(), x.device()), {.requires_grad = false});
   const bool is_mean = rule.reduce == "mean";
   const Variable y = scatter_reduce(base, axis, index, x, rule.reduce, {.include_self = o.initial && !is_mean});
   if (!is_mean || !o.initial) return y;
@@ -91,25 +91,6 @@ Variable norm_except_dim(const Variable& v, double p, int dim) {
   for (int i = 0; i < v.ndim(); ++i)
     if (i != kept) axes.push_back(i);
   return vector_norm(v, {.ord = p, .axis = axes, .keepdims = true});
-}
-Variable frobenius_norm(const Variable& x, const Axes& dim, bool keepdim) {
-  return vector_norm(x, {.axis = dim, .keepdims = keepdim});
-}
-Variable nuclear_norm(const Variable& x, bool keepdim) {
-  const Variable y = sum(svdvals(x), -1);
-  return keepdim ? expand_dims(expand_dims(y, -1), -1) : y;
-}
-
-LowRank svd_lowrank(const Variable& a, const LowRankOptions& o) {
-  check<ValueError>(a.ndim() >= 2, "svd_lowrank", "a has the shape ", a.shape(), ", its rank must be at least 2");
-  const std::int64_t most = std::min(a.shape(a.ndim() - 2), a.shape(a.ndim() - 1));
-  const std::int64_t q = o.q.value_or(std::min<std::int64_t>(6, most));
-  check<ValueError>(q >= 0 && q <= most, "svd_lowrank", "q is ", q, ", it must be from 0 to ", most);
-  const SVDResult all = svd(a);
-  return {narrow(all.U, -1, 0, q), narrow(all.S, -1, 0, q), narrow(swapaxes(all.Vh, -2, -1), -1, 0, q)};
-}
-LowRank pca_lowrank(const Variable& a, const LowRankOptions& o) {
-  return svd_lowrank(o.center ? a - mean(a, -2, true) : a, o);
 }
 
 }  // namespace autograd

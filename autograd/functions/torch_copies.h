@@ -64,23 +64,6 @@ struct SegmentOptions {
 CATENA_EXPORT Variable segment_reduce(const Variable& x, std::string_view reduce, const SegmentOptions& o);
 // The p-norms over all axes but one, which stay with the length 1; dim = -1: over all axes, a number.
 CATENA_EXPORT Variable norm_except_dim(const Variable& v, double p = 2, int dim = 0);
-// The 2-norm of the elements over axes, and the sum of the singular values of matrices.
-CATENA_EXPORT Variable frobenius_norm(const Variable& x, const Axes& dim = {}, bool keepdim = false);
-CATENA_EXPORT Variable nuclear_norm(const Variable& x, bool keepdim = false);
-
-// ---- low rank ----
-struct LowRank {
-  Variable U, S, V;
-};
-struct LowRankOptions {
-  std::optional<std::int64_t> q = {};  // the number of singular values, at most 6 unless it is given
-  bool center = true;                  // of pca_lowrank: the mean of the rows is subtracted
-  int niter = 2;                       // without effect: the result is exact
-};
-// The q greatest singular values of a (..., M, N) and their vectors: a is near U diag(S) V^T. ValueError for q out of
-// range.
-CATENA_EXPORT LowRank svd_lowrank(const Variable& a, const LowRankOptions& o = {});
-CATENA_EXPORT LowRank pca_lowrank(const Variable& a, const LowRankOptions& o = {});
 
 // ---- properties ----
 inline bool is_same_size(const Variable& x, const Variable& y) { return x.shape() == y.shape(); }

@@ -93,27 +93,8 @@ BOOST_AUTO_TEST_CASE(norms) {
   check(norm_except_dim(x, 2, 1), {1, 3}, {3, std::sqrt(17.0), std::sqrt(29.0)});
   check(norm_except_dim(x), {2, 1}, {std::sqrt(5.0), std::sqrt(50.0)});
   check(norm_except_dim(x, 1, -1), {}, {15});
-  check(frobenius_norm(x), {}, {std::sqrt(55.0)});
-  check(frobenius_norm(x, {1}, true), {2, 1}, {std::sqrt(5.0), std::sqrt(50.0)});
-  const Variable d = Variable(array(Doubles{3, 0, 0, -4}, {2, 2}));
-  check(nuclear_norm(d), {}, {7});
-  check(nuclear_norm(d, true), {1, 1}, {7});
   test::check_derivatives("norm_except_dim", [](const Variables& v) { return Variables{norm_except_dim(v[0], 2, 0)}; },
                           {test::spread({2, 3}, 1, 2)});
-}
-
-BOOST_AUTO_TEST_CASE(low_rank) {
-  const Variable d = Variable(array(Doubles{3, 0, 0, -4, 0, 0}, {3, 2}));
-  const auto [u, s, v] = svd_lowrank(d, {.q = 1});
-  check(s, {1}, {4});
-  BOOST_TEST(u.shape() == Shape({3, 1}));
-  check(matmul(u * s, transpose(v)), {3, 2}, {0, 0, 0, -4, 0, 0});
-  const Variable x = Variable(test::spread({4, 3}));
-  const auto [pu, ps, pv] = pca_lowrank(x);
-  const Variable centred = x - mean(x, 0, true), again = matmul(pu * ps, transpose(pv));
-  BOOST_TEST(ps.shape() == Shape({3}));
-  for (std::size_t i = 0; i < 12; ++i) BOOST_TEST(std::abs(of(centred)[i] - of(again)[i]) < 1e-12);
-  BOOST_CHECK_THROW(svd_lowrank(x, {.q = 4}), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(properties) {
