@@ -108,7 +108,7 @@ Variable nonzero_static(const Variable& x, const NonzeroStaticOptions& o) {
   check<ValueError>(o.size >= 0, "nonzero_static", "the size is ", o.size, ", it must not be negative");
   const Array found = nonzero(x).data();
   const std::int64_t n = std::min(o.size, found.shape(0));
-  const Array rows = full({o.size, std::int64_t(x.ndim())}, o.fill_value, Dtype::int64, x.device());
+  const Array rows = arrays::full({o.size, std::int64_t(x.ndim())}, o.fill_value, Dtype::int64, x.device());
   if (n > 0) assign(slice(rows, 0, 0, n), slice(found, 0, 0, n));
   return as_variable(rows);
 }

@@ -22,7 +22,7 @@ void check(const Variable& v, const Shape& shape, const Doubles& expected) {
 Variable counted(const Shape& shape) {
   std::int64_t n = 1;
   for (const std::int64_t length : shape) n *= length;
-  return Variable(reshape(astype(arange(n), Dtype::float64), shape));
+  return Variable(reshape(astype(arrays::arange(n), Dtype::float64), shape));
 }
 Variable integers(const std::vector<std::int64_t>& v) {
   return Variable(array(v, {std::int64_t(v.size())}), {.requires_grad = false});

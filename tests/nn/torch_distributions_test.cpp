@@ -81,7 +81,7 @@ void add_numbers(GoldenFunctions& t) {
       [](const GoldenCall& c, std::size_t i) { return D::LowRankMultivariateNormal(c.x(i), c.x(i + 1), c.x(i + 2)); });
   add(t, "Wishart", 2, [](const GoldenCall& c, std::size_t i) {
     const Variable& a = c.x(i + 1);
-    const Variable one = autograd::diag_embed(Variable(autograd::full({3}, 1, a.dtype()), {.requires_grad = false}));
+    const Variable one = autograd::diag_embed(Variable(autograd::arrays::full({3}, 1, a.dtype()), {.requires_grad = false}));
     return D::Wishart(c.x(i), autograd::matmul(a, a, {.transb = true}) + one);
   });
   add(t, "LKJCholesky", 1, [](const GoldenCall& c, std::size_t i) { return D::LKJCholesky(3, c.x(i)); });
@@ -129,7 +129,7 @@ void add_transforms(GoldenFunctions& t) {
   add_transform(t, "Stack", D::StackTransform({D::ExpTransform(), D::AffineTransform(1, 2), D::TanhTransform()}, 1));
   add_transform(t, "Cat", D::CatTransform({D::ExpTransform(), D::TanhTransform()}, 1, {2, 1}));
   const auto cumulative = [](const GoldenCall& c) {
-    return D::CumulativeDistributionTransform(D::Normal(Variable(autograd::full({}, 0.5, c.x(0).dtype())), 2));
+    return D::CumulativeDistributionTransform(D::Normal(Variable(autograd::arrays::full({}, 0.5, c.x(0).dtype())), 2));
   };
   t["CumulativeTransform.forward"] = [=](const GoldenCall& c) { return Variables{cumulative(c)(c.x(0))}; };
   t["CumulativeTransform.inverse"] = [=](const GoldenCall& c) { return Variables{cumulative(c).inv(c.x(0))}; };
@@ -245,7 +245,7 @@ BOOST_AUTO_TEST_CASE(derivatives_of_samples) {
   autograd::seed(14);
   const std::int64_t n = 20000;
   for (const double a : {0.3, 1.0, 7.0, 200.0}) {
-    Variable concentration(autograd::full({}, a, Dtype::float64));
+    Variable concentration(autograd::arrays::full({}, a, Dtype::float64));
     const Variable x = D::Gamma(concentration, 2).rsample({n});
     x.mean().backward();
     BOOST_TEST(std::abs(list(Variable(concentration.grad()))[0] * 2 - 1) < 0.05);  // (a / 2)' = 1 / 2
@@ -350,7 +350,7 @@ BOOST_AUTO_TEST_CASE(shapes_and_refusals) {
   const D::TransformedDistribution wide(D::Normal(0, 1), {D::AffineTransform(loc, 1)});
   BOOST_TEST(wide.batch_shape() == (Shape{3}));
   BOOST_TEST(wide.base_dist().batch_shape() == (Shape{3}));
-  const D::Independent<D::Normal> vector(D::Normal(autograd::zeros({2, 3}), 1), 1);
+  const D::Independent<D::Normal> vector(D::Normal(autograd::arrays::zeros({2, 3}), 1), 1);
   BOOST_TEST(vector.batch_shape() == (Shape{2}));
   BOOST_TEST(vector.event_shape() == (Shape{3}));
   const D::Transform cube({.forward = [](const Variable& x) { return x * x * x; }});
