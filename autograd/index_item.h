@@ -49,4 +49,15 @@ class CATENA_EXPORT IndexItem {
   Array array_;
 };
 
+// Several items in braces, of which not all are integers: x[{0, Slice(1, 3)}].
+struct IndexItems {
+  template <class A, class B, class... More>
+  requires(std::convertible_to<const A&, IndexItem>&& std::convertible_to<const B&, IndexItem> &&
+           (... && std::convertible_to<const More&, IndexItem>)&&!(std::integral<A> && std::integral<B> &&
+                                                                   (... && std::integral<More>)))
+      IndexItems(const A& a, const B& b, const More&... more)
+      : items{IndexItem(a), IndexItem(b), IndexItem(more)...} {}
+  std::vector<IndexItem> items;
+};
+
 }  // namespace autograd

@@ -90,6 +90,7 @@ class Mask;
 
 class Bound;
 struct ClampOptions;
+class IndexedVariable;
 
 class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
  public:
@@ -203,14 +204,14 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
 
   // ---- differentiable functions as members ----
   // Indexing: x[0], x(0, Slice(1, 3)), x(ellipsis, newaxis), x({0, 2}). See get_item in functions/array.h.
+  // x[{0, Slice(1, 3)}] is x(0, Slice(1, 3)), x[{0, 2}] the rows 0 and 2. x[0] = v writes the elements, see below.
   template <class... K>
-  Variable operator()(const K&... keys) const
-      requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) {
-    return item_at({IndexItem(keys)...});
-  }
-  template <std::convertible_to<IndexItem> K> Variable operator[](const K& key) const { return item_at({key}); }
-  Variable operator()(std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
-  Variable operator[](std::initializer_list<catena::Integer> list) const { return item_at({IndexItem(list)}); }
+  IndexedVariable operator()(const K&... keys) const
+      requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>));
+  template <std::convertible_to<IndexItem> K> IndexedVariable operator[](const K& key) const;
+  IndexedVariable operator()(std::initializer_list<catena::Integer> list) const;
+  IndexedVariable operator[](std::initializer_list<catena::Integer> list) const;
+  IndexedVariable operator[](const IndexItems& items) const;
   // The reductions over axes: x.sum(), x.sum(0), x.mean({0, 1}, true). See functions/reduction.h. They are templates,
   // so that options in braces, which g++ also accepts as a list of axes, select the functions below.
 #define CATENA_REDUCTION_RULE(name, ...)                                                                           \
@@ -403,6 +404,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   Variable position_by(const ExtremumOptions& options, bool greatest) const;
   const Array& present() const;
   GradHook add_hook(GradHook::Function hook) const;
+  friend class IndexedVariable;
   Variable item_at(const std::vector<IndexItem>& items) const;
   // The arrays of members such as add_, of the variable that is written and of its operands. RuntimeError if a graph
   // would have to know of the change.
@@ -422,6 +424,57 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
 
   internal::VariableNode* node_ = nullptr;
 };
+
+// x[0] or x(0, Slice(1, 3)): the elements as a variable, of which the gradient goes to x. As a temporary on the left of
+// an assignment, it writes the elements of x as index_put_ does: x[0] = 1, x[mask] = v, x(0, 2) += w. RuntimeError if x
+// or v requires its gradient, unless within autograd::no_grad. A named variable, auto y = x[0], is assigned as any
+// other.
+class IndexedVariable : public Variable {
+ public:
+  IndexedVariable(const Variable& of, std::vector<IndexItem> items)
+      : Variable(of.item_at(items)), of_(of), items_(std::move(items)) {}
+  IndexedVariable(const IndexedVariable&) = default;
+  IndexedVariable(IndexedVariable&&) = default;
+  IndexedVariable& operator=(const IndexedVariable& v) & { return *this = static_cast<const Variable&>(v); }
+  IndexedVariable& operator=(const Variable& v) & {
+    Variable::operator=(v);
+    of_ = Variable();
+    return *this;
+  }
+  template <class T> void operator=(const T& values) && { write(values); }
+  template <class T> void operator+=(const T& values) && { write(*this + values); }
+  template <class T> void operator-=(const T& values) && { write(*this - values); }
+  template <class T> void operator*=(const T& values) && { write(*this * values); }
+  template <class T> void operator/=(const T& values) && { write(*this / values); }
+
+ private:
+  template <class T> void write(const T& values) const {
+    if constexpr (std::derived_from<T, Variable>) of_.index_put_(items_, static_cast<const Variable&>(values));
+    else of_.index_put_(items_, values);
+  }
+
+  Variable of_;
+  std::vector<IndexItem> items_;
+};
+// A variable of one of these classes, and of no other that is derived.
+template <class V>
+concept PlainVariable = std::same_as<V, Variable> || std::same_as<V, IndexedVariable>;
+
+template <class... K>
+IndexedVariable Variable::operator()(const K&... keys) const
+    requires(sizeof...(K) > 0 && (... && std::convertible_to<const K&, IndexItem>)) {
+  return {*this, {IndexItem(keys)...}};
+}
+template <std::convertible_to<IndexItem> K> IndexedVariable Variable::operator[](const K& key) const {
+  return {*this, {IndexItem(key)}};
+}
+inline IndexedVariable Variable::operator()(std::initializer_list<catena::Integer> list) const {
+  return {*this, {IndexItem(list)}};
+}
+inline IndexedVariable Variable::operator[](std::initializer_list<catena::Integer> list) const {
+  return {*this, {IndexItem(list)}};
+}
+inline IndexedVariable Variable::operator[](const IndexItems& items) const { return {*this, items.items}; }
 
 // A bound of clip: a number, a Variable that broadcasts, or, for {}, none. It is a handle of the Variable, so a bound
 // may be kept.
@@ -537,7 +590,7 @@ struct GradOutputs : Variables {
   using Variables::Variables;
   GradOutputs() = default;
   GradOutputs(const Variables& list) : Variables(list) {}
-  template <std::same_as<Variable> V> GradOutputs(const V& one) : Variables{one} {}
+  template <PlainVariable V> GradOutputs(const V& one) : Variables{one} {}
   template <ArrayLike A> GradOutputs(const A& one) : Variables{Variable(one)} {}
 };
 // The same with options of PyTorch and Chainer: grad({y}, {x}, {.create_graph = true}). grad_inputs, set_grad and

@@ -13,6 +13,11 @@
 #else
 #define ND_CALLED ND_FN
 #endif
+// The longest functions, which contain several of the others. A source of CPU loops may define it so that one copy is
+// called by all loops.
+#ifndef ND_SHARED
+#define ND_SHARED ND_CALLED
+#endif
 
 namespace catena::special {
 
@@ -169,7 +174,7 @@ ND_CALLED double log_beta_of_large(double a, double b) {
 }
 // The rounding of a + b, which changes the logarithm of gamma(a + b) by its product with digamma(a + b), is taken into
 // account.
-ND_FN double beta(double a, double b) {
+ND_SHARED double beta(double a, double b) {
   if (a != a || b != b) return a + b;
   const double low = a < b ? a : b, high = a < b ? b : a;
   if (low > 0 && high == infinity()) return 0;
@@ -187,7 +192,7 @@ ND_FN double beta(double a, double b) {
   const double unrounded = c.high > 2 ? c.low * (log_of(c.high) - 0.5 / c.high) : 0;
   return gamma(high) / gamma(c.high) * gamma(low) * (1 - unrounded);
 }
-ND_FN double log_beta(double a, double b) {
+ND_SHARED double log_beta(double a, double b) {
   if (a != a || b != b) return a + b;
   const double low = a < b ? a : b, high = a < b ? b : a;
   if (low > 0 && high >= 10) return high == infinity() ? -infinity() : log_beta_of_large(low, high);

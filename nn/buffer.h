@@ -31,7 +31,7 @@ class Buffer : public Persistent {
  public:
   Buffer() = default;
   Buffer(const Array& a) : Persistent(a) {}
-  template <std::same_as<Variable> V> Buffer(const V& v) : Persistent(v.data()) {}
+  template <autograd::PlainVariable V> Buffer(const V& v) : Persistent(v.data()) {}
   template <autograd::ForeignArray T>
   requires(!std::same_as<T, Buffer>) Buffer(const T& a) : Persistent(Array(a)) {}
   const Array& data() const noexcept { return array(); }

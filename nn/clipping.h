@@ -74,6 +74,10 @@ class TotalNorm {
 template <class P> TotalNorm clip_grad_norm_(const P& of, double max_norm, const ClipGradOptions& options = {}) {
   return clip_grad_norm(of, max_norm, options);
 }
+inline TotalNorm clip_grad_norm_(std::initializer_list<Variable> of, double max_norm,
+                                 const ClipGradOptions& options = {}) {
+  return clip_grad_norm(Variables(of), max_norm, options);
+}
 template <class P>
 TotalNorm clip_grad_norm_(const P& of, double max_norm, double norm_type, bool error_if_nonfinite = false) {
   return clip_grad_norm(of, max_norm, {.norm_type = norm_type, .error_if_nonfinite = error_if_nonfinite});
@@ -108,7 +112,7 @@ inline void clip_grads_with_norm_(const Link& link, double max_norm, double tota
 // for an empty list of parameters to be copied, and for a vector of another length; nothing is changed then.
 CATENA_EXPORT Array parameters_to_vector(const Variables& params);
 CATENA_EXPORT void vector_to_parameters(const Array& vector, const Variables& params);
-template <std::same_as<Variable> V> void vector_to_parameters(const V& vector, const Variables& params) {
+template <autograd::PlainVariable V> void vector_to_parameters(const V& vector, const Variables& params) {
   vector_to_parameters(vector.data(), params);
 }
 }  // namespace utils

@@ -34,7 +34,7 @@ class CATENA_EXPORT Parameter : public Variable {
   Parameter(Initializer initializer, const Shape& shape);
   // Holds an existing array; CopyMode::init does not change the values.
   explicit Parameter(const Array& data);
-  template <std::same_as<Variable> V> explicit Parameter(const V& v) : Parameter(v.data()) {}
+  template <autograd::PlainVariable V> explicit Parameter(const V& v) : Parameter(v.data()) {}
   template <autograd::ForeignArray T> explicit Parameter(const T& data) : Parameter(Array(data)) {}
 
   Parameter(const Parameter& o);

@@ -32,7 +32,7 @@ struct CATENA_EXPORT ParameterElement {
   ParameterElement(const Parameter& p) : parameter(p) {}
   ParameterElement(Parameter&& p) noexcept : parameter(std::move(p)) {}
   ParameterElement(const Array& values);
-  template <std::same_as<Variable> V> ParameterElement(const V& values) : ParameterElement(values.data()) {}
+  template <autograd::PlainVariable V> ParameterElement(const V& values) : ParameterElement(values.data()) {}
   template <autograd::ForeignArray T> ParameterElement(const T& values) : ParameterElement(Array(values)) {}
 };
 }  // namespace internal

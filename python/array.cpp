@@ -37,7 +37,7 @@ void comparison(py::class_<Array>& c, const char* name, Binary f) {
 }
 
 Array matrix_product(const Operand& a, const Operand& b, const UfuncOptions& options) {
-  const auto array = [](const Operand& x) { return x.is_array() ? x.array() : arrays::full(Shape{}, x.scalar()); };
+  const auto array = [](const Operand& x) { return x.is_array() ? x.array() : full(Shape{}, x.scalar()); };
   return matmul(array(a), array(b), {.out = options.out});
 }
 

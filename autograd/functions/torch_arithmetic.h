@@ -139,8 +139,8 @@ struct NanToNumOptions {
 // x with other numbers in the places of NaN and infinities, which get no gradient. Floating (InvalidType).
 CATENA_EXPORT Variable nan_to_num(const Variable& x, const NanToNumOptions& o = {});
 // PyTorch's max and min of two tensors, which broadcast: maximum and minimum.
-template <std::same_as<Variable> V> Variable max(const Variable& x, const V& y) { return maximum(broadcast({x, y})); }
-template <std::same_as<Variable> V> Variable min(const Variable& x, const V& y) { return minimum(broadcast({x, y})); }
+template <PlainVariable V> Variable max(const Variable& x, const V& y) { return maximum(broadcast({x, y})); }
+template <PlainVariable V> Variable min(const Variable& x, const V& y) { return minimum(broadcast({x, y})); }
 inline Variable nan_to_num(const Variable& x, double nan) { return nan_to_num(x, NanToNumOptions{.nan = nan}); }
 
 }  // namespace autograd

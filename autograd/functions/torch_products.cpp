@@ -112,6 +112,12 @@ TriangularSolution triangular_solve(const Variable& b, const Variable& a, const 
 
 namespace linalg {
 
+SVDResult svd(const Variable& a, const SVDOptions& o) {
+  const bool square = a.ndim() >= 2 && a.shape(a.ndim() - 1) == a.shape(a.ndim() - 2);
+  check<catena::NotImplementedError>(!o.full_matrices || square || a.ndim() < 2, "svd", "a of the shape ", a.shape(),
+                                     " has no full factors here; write svd(a, {.full_matrices = false})");
+  return autograd::svd(a);
+}
 Variable matrix_norm(const Variable& a, const NormOrder& ord, bool keepdim) {
   return autograd::norm(a, NormOptions{.ord = ord, .axis = {-2, -1}, .keepdims = keepdim});
 }

@@ -71,7 +71,6 @@ using autograd::det;
 using autograd::eigh;
 using autograd::eigvalsh;
 using autograd::inv;
-using autograd::lstsq;
 using autograd::matrix_exp;
 using autograd::matrix_power;
 using autograd::multi_dot;
@@ -84,6 +83,20 @@ using autograd::svd;
 using autograd::svdvals;
 using autograd::vander;
 using autograd::vector_norm;
+// autograd::lstsq; the result is also the member `solution`.
+struct LeastSquares : Variable {
+  explicit LeastSquares(const Variable& x) : Variable(x), solution(x) {}
+  Variable solution;
+};
+inline LeastSquares lstsq(const Variable& a, const Variable& b, std::optional<double> rcond = {}) {
+  return LeastSquares(autograd::lstsq(a, b, rcond));
+}
+// svd(a, {.full_matrices = false}) is svd(a). NotImplementedError for full matrices of an a that is not square.
+struct SVDOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool full_matrices = true;
+};
+CATENA_EXPORT SVDResult svd(const Variable& a, const SVDOptions& o);
 // The product of NumPy: of matrices, stacks of them, and vectors.
 inline Variable matmul(const Variable& a, const Variable& b) { return linalg_matmul(a, b); }
 // The norm of matrices over the last two axes; orders as in norm of functions/linalg.h, "fro" by default.

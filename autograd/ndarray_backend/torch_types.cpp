@@ -67,7 +67,7 @@ Variable frombuffer(std::span<const std::byte> bytes, const FromBufferOptions& o
 }
 
 Variable empty_strided(const Shape& shape, const Dims& strides, const TensorOptions& o) {
-  check<ValueError>(std::size_t(shape.size()) == strides.size(), "empty_strided", "there are ", strides.size(),
+  check<ValueError>(shape.size() == strides.size(), "empty_strided", "there are ", strides.size(),
                     " strides for the shape ", shape);
   std::int64_t last = 0, size = 1;
   for (int i = 0; i < int(shape.size()); ++i) {
@@ -83,7 +83,7 @@ Variable empty_strided(const Shape& shape, const Dims& strides, const TensorOpti
   return internal::tensor_root(nd::lib::stride_tricks::as_strided(memory, shape, bytes), o);
 }
 Variable empty_permuted(const Shape& shape, const Dims& physical, const TensorOptions& o) {
-  check<ValueError>(std::size_t(shape.size()) == physical.size(), "empty_permuted", "there are ", physical.size(),
+  check<ValueError>(shape.size() == physical.size(), "empty_permuted", "there are ", physical.size(),
                     " axes for the shape ", shape);
   std::vector<std::int64_t> strides(std::size_t(shape.size()), -1);
   std::int64_t stride = 1;

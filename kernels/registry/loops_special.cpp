@@ -1,3 +1,6 @@
+#include <catena/kernels/registry/multiarch.h>
+// Inlined into every loop, beta and log_beta would be most of the code of the special functions.
+#define ND_SHARED CATENA_MULTIARCH __attribute__((noinline)) static
 #include <catena/kernels/elementwise/special.h>
 
 #include <catena/kernels/registry/define_elementwise.h>

@@ -313,7 +313,7 @@ struct CTCLossOptions {
 CATENA_EXPORT Variable ctc_loss(const Variable& log_probs, const Variable& t, const Array& input_lengths,
                                 const Array& target_lengths, const CTCLossOptions& options = {});
 // With the lengths as variables.
-template <std::same_as<Variable> V>
+template <autograd::PlainVariable V>
 Variable ctc_loss(const Variable& log_probs, const Variable& t, const V& input_lengths, const V& target_lengths,
                   const CTCLossOptions& options = {}) {
   return ctc_loss(log_probs, t, input_lengths.data(), target_lengths.data(), options);

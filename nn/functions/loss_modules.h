@@ -78,7 +78,7 @@ struct CTCLoss {
                       const Array& target_lengths) const {
     return ctc_loss(log_probs, t, input_lengths, target_lengths, options);
   }
-  template <std::same_as<Variable> V>
+  template <autograd::PlainVariable V>
   Variable operator()(const Variable& log_probs, const Variable& t, const V& input_lengths,
                       const V& target_lengths) const {
     return ctc_loss(log_probs, t, input_lengths, target_lengths, options);

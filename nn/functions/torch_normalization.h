@@ -80,12 +80,12 @@ Variable batch_norm(const Variable& x, const Array& running_mean, const Array& r
   return batch_norm(x, running_mean, running_var, o.weight, o.bias, o.training, o.momentum, o.eps);
 }
 // With the running statistics as variables, such as those of buffers.
-template <std::same_as<Variable> V>
+template <autograd::PlainVariable V>
 Variable batch_norm(const Variable& x, const V& running_mean, const V& running_var, const Variable& weight = {},
                     const Variable& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5) {
   return batch_norm(x, running_mean.data(), running_var.data(), weight, bias, training, momentum, eps);
 }
-template <std::same_as<Variable> V, std::same_as<BatchNormFuncOptions> O = BatchNormFuncOptions>
+template <autograd::PlainVariable V, std::same_as<BatchNormFuncOptions> O = BatchNormFuncOptions>
 Variable batch_norm(const Variable& x, const V& running_mean, const V& running_var, const O& o) {
   return batch_norm(x, running_mean.data(), running_var.data(), o);
 }

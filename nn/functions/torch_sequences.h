@@ -55,7 +55,7 @@ CATENA_EXPORT PackedSequence pack_padded_sequence(const autograd::Variable& x, c
                                                   const PackOptions& options = {});
 CATENA_EXPORT PackedSequence pack_padded_sequence(const autograd::Variable& x, const autograd::Array& lengths,
                                                   const PackOptions& options = {});
-template <std::same_as<autograd::Variable> V>
+template <autograd::PlainVariable V>
 PackedSequence pack_padded_sequence(const autograd::Variable& x, const V& lengths, const PackOptions& options = {}) {
   return pack_padded_sequence(x, lengths.data(), options);
 }

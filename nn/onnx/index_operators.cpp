@@ -31,7 +31,7 @@ std::string stacked_positions(GraphBuilder& b, const std::vector<std::vector<Arr
 
 namespace {
 
-std::string arrays::zeros(CallView& c) {
+std::string zeros(CallView& c) {
   return c.b.node("Expand", {c.b.scalar(0, c.output_dtype()), c.b.lengths(c.output_shape())});
 }
 
@@ -40,7 +40,7 @@ std::string arrays::zeros(CallView& c) {
 void put_along_axis(CallView& c) {
   Attributes attributes = {attribute("axis", c.integer("axis"))};
   if (c.integer("distinct") == 0) attributes.push_back(attribute("reduction", "add"));
-  c.set(c.b.node("ScatterElements", {arrays::zeros(c), positions(c.b, c.arrays("index")), c.input(0)}, attributes));
+  c.set(c.b.node("ScatterElements", {zeros(c), positions(c.b, c.arrays("index")), c.input(0)}, attributes));
 }
 
 void scatter(CallView& c) {
@@ -82,7 +82,7 @@ void get_item_grad(CallView& c) {
   const ArrayIndex index(c);
   const Attribute add = attribute("reduction", "add");
   if (index.at_front())
-    return c.set(b.node("ScatterND", {arrays::zeros(c), stacked_positions(b, index.arrays), c.input(0)}, {add}));
+    return c.set(b.node("ScatterND", {zeros(c), stacked_positions(b, index.arrays), c.input(0)}, {add}));
   require(index.arrays.size() == 1 && index.arrays[0][0].ndim() == 1,
           "it has several arrays, or one of several axes, as indices behind the first axis");
   const std::int64_t axis = index.axes[0];
@@ -91,7 +91,7 @@ void get_item_grad(CallView& c) {
     if (a != axis) others.push_back(a);
   const std::string along = b.node("Unsqueeze", {positions(b, index.arrays[0]), b.int64s(others)});
   const std::string everywhere = b.node("Expand", {along, b.lengths(c.input_shape(0))});
-  c.set(b.node("ScatterElements", {arrays::zeros(c), everywhere, c.input(0)}, {attribute("axis", axis), add}));
+  c.set(b.node("ScatterElements", {zeros(c), everywhere, c.input(0)}, {attribute("axis", axis), add}));
 }
 
 void one_hot(CallView& c) {
