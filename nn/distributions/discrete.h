@@ -157,7 +157,7 @@ struct RelaxedOptions {
   std::optional<Parameter> probs = {}, logits = {};
   std::optional<bool> validate_args = {};
 };
-// Numbers between 0 and 1 that are nearly those of Bernoulli at low temperatures. (Maddison, Mnih and Teh, "The
+// Numbers between 0 and 1 that are nearly those of Bernoulli at low temperatures. (Maddison et al., "The
 // concrete distribution", 2017.)
 class CATENA_EXPORT RelaxedBernoulli : public Distribution {
  public:
