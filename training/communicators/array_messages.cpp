@@ -87,7 +87,7 @@ class Parts {
   std::span<std::byte> bytes(int part) const {
     return bytes_of(flat_).subspan(static_cast<std::size_t>(begin(part)) * width_, size(part) * width_);
   }
-  Array arrays::empty(int part) const {
+  Array empty(int part) const {
     return autograd::arrays::empty({begin(part + 1) - begin(part)}, flat_.dtype(), Device{});
   }
 
