@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(the_reductions_of_the_product) {
       generate("sum f->f reduce_block rank=1 reduced=1 dtypes=ff scalars=0 index=32");
   constexpr int n = 5000;
   const cu_deviceptr in = allocate(n * sizeof(float)), out = allocate(sizeof(float));
-  const std::vector<float> arrays::ones(n, 1.0f);
+  const std::vector<float> ones(n, 1.0f);
   CU(copy_to_device, in, ones.data(), n * sizeof(float));
   catena::device::ReduceParameters<1, 2, 1, 1> p{};
   p.outputs = p.splits = p.kept_length[0] = 1;

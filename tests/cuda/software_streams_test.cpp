@@ -68,7 +68,7 @@ std::size_t count_nodes(cu_graph graph) {
 }
 
 // All bytes 0x01, 0x02 ... as an int.
-constexpr int arrays::ones(int byte) { return byte * 0x01010101; }
+constexpr int ones(int byte) { return byte * 0x01010101; }
 
 }  // namespace
 
@@ -87,7 +87,7 @@ BOOST_AUTO_TEST_CASE(nothing_happens_before_it_is_needed) {
   BOOST_CHECK_EQUAL(a.value(), 0);  // the legacy stream does not wait for one that does not block
   CU(stream_synchronize, s);
   BOOST_CHECK_EQUAL(ran, 1);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(1));
+  BOOST_CHECK_EQUAL(a.value(), ones(1));
 }
 
 BOOST_AUTO_TEST_CASE(work_of_a_stream_is_in_order) {
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(streams_without_order_run_the_newest_first) {
   a.fill(1, s);
   a.fill(2, t);
   CU(context_synchronize);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(1));  // not what the order of the calls suggests
+  BOOST_CHECK_EQUAL(a.value(), ones(1));  // not what the order of the calls suggests
 }
 
 BOOST_AUTO_TEST_CASE(a_query_makes_a_little_progress) {
@@ -125,9 +125,9 @@ BOOST_AUTO_TEST_CASE(a_query_makes_a_little_progress) {
   a.fill(1, s);
   a.fill(2, s);
   BOOST_CHECK_EQUAL(STATUS(stream_query, s), cu_error_not_ready);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(1));
+  BOOST_CHECK_EQUAL(a.value(), ones(1));
   BOOST_CHECK_EQUAL(STATUS(stream_query, s), cu_success);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(2));
+  BOOST_CHECK_EQUAL(a.value(), ones(2));
   BOOST_CHECK_EQUAL(STATUS(stream_query, s), cu_success);
 }
 
@@ -138,13 +138,13 @@ BOOST_AUTO_TEST_CASE(the_legacy_stream_is_ordered_with_blocking_ones) {
   b.copy_from(a, nullptr);   // waits for the stream
   c.copy_from(b, blocking);  // waits for the legacy one
   CU(stream_synchronize, blocking);
-  BOOST_CHECK_EQUAL(c.value(), arrays::ones(1));
+  BOOST_CHECK_EQUAL(c.value(), ones(1));
   a.fill(2, blocking);
   CU(stream_synchronize, nullptr);
   BOOST_CHECK_EQUAL(STATUS(stream_query, blocking), cu_success);
   a.fill(3, blocking);
   CU(stream_destroy, blocking);  // what is queued is still done
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(3));
+  BOOST_CHECK_EQUAL(a.value(), ones(3));
 }
 
 BOOST_AUTO_TEST_CASE(pageable_sources_are_read_at_the_call_and_pinned_ones_later) {
@@ -167,7 +167,7 @@ BOOST_AUTO_TEST_CASE(pageable_destinations_are_written_at_the_call) {
   std::vector<int> out(kBytes / sizeof(int));
   control.reset_records();
   CU(copy_to_host_async, out.data(), a.data, kBytes, s);
-  BOOST_CHECK_EQUAL(out.back(), arrays::ones(4));
+  BOOST_CHECK_EQUAL(out.back(), ones(4));
   BOOST_CHECK(control.synchronisations() == std::vector<std::string>{"cuMemcpyDtoHAsync_v2"});
 }
 
@@ -245,8 +245,8 @@ BOOST_AUTO_TEST_CASE(events_order_streams) {
   CU(stream_wait_event, t, done, 0);
   b.copy_from(a, t);
   CU(stream_synchronize, t);
-  BOOST_CHECK_EQUAL(b.value(), arrays::ones(1));
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(1));  // and no more was needed
+  BOOST_CHECK_EQUAL(b.value(), ones(1));
+  BOOST_CHECK_EQUAL(a.value(), ones(1));  // and no more was needed
   CU(event_destroy, done);
 }
 
@@ -262,7 +262,7 @@ BOOST_AUTO_TEST_CASE(a_wait_is_for_the_last_record_at_its_call) {
   b.copy_from(a, t);
   CU(event_destroy, event);  // with waits under way
   CU(stream_synchronize, t);
-  BOOST_CHECK_EQUAL(b.value(), arrays::ones(1));
+  BOOST_CHECK_EQUAL(b.value(), ones(1));
 }
 
 BOOST_AUTO_TEST_CASE(events_are_asked_and_waited_for) {
@@ -276,7 +276,7 @@ BOOST_AUTO_TEST_CASE(events_are_asked_and_waited_for) {
   a.fill(3, s);
   BOOST_CHECK_EQUAL(STATUS(event_query, event), cu_error_not_ready);
   CU(event_synchronize, event);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(2));
+  BOOST_CHECK_EQUAL(a.value(), ones(2));
   BOOST_CHECK_EQUAL(STATUS(event_query, event), cu_success);
   CU(event_destroy, event);
 }
@@ -308,7 +308,7 @@ BOOST_AUTO_TEST_CASE(long_chains_between_streams) {
   }
   a.fill(1, s);
   CU(stream_synchronize, s);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(1));
+  BOOST_CHECK_EQUAL(a.value(), ones(1));
 }
 
 // ---- captures and graphs ------------------------------------------------------------------------
@@ -367,8 +367,8 @@ BOOST_AUTO_TEST_CASE(streams_join_a_capture_through_events) {
   CU(graph_launch, exec, s);
   CU(graph_launch, exec, s);
   CU(stream_synchronize, s);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(2));
-  BOOST_CHECK_EQUAL(b.value(), arrays::ones(2));      // the adverse one of the two legal orders
+  BOOST_CHECK_EQUAL(a.value(), ones(2));
+  BOOST_CHECK_EQUAL(b.value(), ones(2));              // the adverse one of the two legal orders
   BOOST_CHECK_EQUAL(STATUS(event_query, join), 907);  // a captured event is no point in time
   CU(graph_exec_destroy, exec);
   CU(graph_destroy, graph);
@@ -483,13 +483,13 @@ BOOST_AUTO_TEST_CASE(the_host_reads_pinned_memory_before_synchronization) {
   BOOST_CHECK_MESSAGE(contains(text, "28 bytes into a pinned allocation of 8192 bytes"), text);
   BOOST_CHECK_MESSAGE(contains(text, "software_streams_test.cpp:" + std::to_string(kReadLine)), text);
   CU(stream_synchronize, s);
-  BOOST_CHECK_EQUAL(read_by_host(pinned.data + 7), arrays::ones(1));
+  BOOST_CHECK_EQUAL(read_by_host(pinned.data + 7), ones(1));
   // A copy that reads what an earlier one still writes is in order on one stream.
   Array b;
   CU(copy_to_host_async, pinned.data, a.data, kBytes, s);
   CU(copy_to_device_async, b.data, pinned.data, kBytes, s);
   CU(stream_synchronize, s);
-  BOOST_CHECK_EQUAL(b.value(), arrays::ones(1));
+  BOOST_CHECK_EQUAL(b.value(), ones(1));
 }
 
 BOOST_AUTO_TEST_CASE(copies_without_order) {
@@ -542,7 +542,7 @@ BOOST_AUTO_TEST_CASE(copies_in_order) {
   CU(stream_wait_event, t, done, 0);
   CU(fill_async, a.data + 4096, 4, 4096, t);  // other bytes than the one it does not wait for
   CU(context_synchronize);
-  BOOST_CHECK_EQUAL(a.value(), arrays::ones(3));
+  BOOST_CHECK_EQUAL(a.value(), ones(3));
   CU(event_destroy, done);
   CU(stream_destroy, blocking);
 }

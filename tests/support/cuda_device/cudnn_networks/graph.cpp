@@ -140,7 +140,7 @@ struct Node {
   int type = 0;
   bool final = false;
   std::map<int, std::vector<std::byte>> attributes;
-  // The meaning of a finalised graph, which its configurations, engines and plans share.
+  // What a finalised graph means; its configurations, engines and plans share it.
   std::shared_ptr<const Described> described;
   int engine = 0;
 
