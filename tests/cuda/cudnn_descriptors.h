@@ -33,7 +33,7 @@ struct TensorRead {
   }
 };
 
-inline nd::Array arrays::zeros(const nd::Shape& shape, nd::Dtype dtype) { return nd::zeros(shape, dtype); }
+inline nd::Array zeros(const nd::Shape& shape, nd::Dtype dtype) { return nd::zeros(shape, dtype); }
 
 inline void check_tensor(const nd::Array& a, cudnn::TensorFormat format, int type, const Ints& shape,
                          const Ints& strides) {
@@ -45,14 +45,14 @@ inline void check_tensor(const nd::Array& a, cudnn::TensorFormat format, int typ
 
 inline void check_tensors() {
   using cudnn::TensorFormat;
-  check_tensor(arrays::zeros({2, 3, 4, 5}, nd::float32), TensorFormat::nchw, 0, {2, 3, 4, 5}, {60, 20, 5, 1});
-  check_tensor(arrays::zeros({2, 3, 4, 5}, nd::float64), TensorFormat::nhwc, 1, {2, 3, 4, 5}, {60, 1, 15, 3});
-  check_tensor(arrays::zeros({6, 7}, nd::float16), TensorFormat::nchw, 2, {6, 7}, {7, 1});
-  check_tensor(arrays::zeros({6, 7}, nd::float16), TensorFormat::nhwc, 2, {6, 7}, {7, 1});
-  check_tensor(arrays::zeros({2, 1, 3, 1, 2}, nd::bfloat16), TensorFormat::nchw, 9, {2, 1, 3, 1, 2}, {6, 6, 2, 2, 1});
-  check_tensor(arrays::zeros({2, 5, 3}, nd::float32), TensorFormat::nhwc, 0, {2, 5, 3}, {15, 1, 5});
-  check_tensor(arrays::zeros({1, 1, 1, 1}, nd::float32), TensorFormat::nchw, 0, {1, 1, 1, 1}, {1, 1, 1, 1});
-  const TensorRead nd_tensor(cudnn::create_tensor_nd_descriptor(arrays::zeros({3, 2, 4}, nd::float32)));
+  check_tensor(zeros({2, 3, 4, 5}, nd::float32), TensorFormat::nchw, 0, {2, 3, 4, 5}, {60, 20, 5, 1});
+  check_tensor(zeros({2, 3, 4, 5}, nd::float64), TensorFormat::nhwc, 1, {2, 3, 4, 5}, {60, 1, 15, 3});
+  check_tensor(zeros({6, 7}, nd::float16), TensorFormat::nchw, 2, {6, 7}, {7, 1});
+  check_tensor(zeros({6, 7}, nd::float16), TensorFormat::nhwc, 2, {6, 7}, {7, 1});
+  check_tensor(zeros({2, 1, 3, 1, 2}, nd::bfloat16), TensorFormat::nchw, 9, {2, 1, 3, 1, 2}, {6, 6, 2, 2, 1});
+  check_tensor(zeros({2, 5, 3}, nd::float32), TensorFormat::nhwc, 0, {2, 5, 3}, {15, 1, 5});
+  check_tensor(zeros({1, 1, 1, 1}, nd::float32), TensorFormat::nchw, 0, {1, 1, 1, 1}, {1, 1, 1, 1});
+  const TensorRead nd_tensor(cudnn::create_tensor_nd_descriptor(zeros({3, 2, 4}, nd::float32)));
   BOOST_TEST(nd_tensor.strides == (Ints{8, 4, 1}), boost::test_tools::per_element());
 
   const cudnn::TensorDescriptor bare = cudnn::create_uninitialized_tensor_descriptor();
@@ -65,7 +65,7 @@ inline void check_tensors() {
   cudnn::TensorDescriptor copy;
   BOOST_TEST(!copy);
   {
-    const cudnn::TensorDescriptor made = cudnn::create_tensor_descriptor(arrays::zeros({2, 9}, nd::float32));
+    const cudnn::TensorDescriptor made = cudnn::create_tensor_descriptor(zeros({2, 9}, nd::float32));
     copy = made;
     BOOST_TEST(copy.value() == made.value());
   }
@@ -81,10 +81,10 @@ inline void check_filters() {
     cudnn::get_filter(desc.value(), kRoom, &type, &format, &rank, shape.data());
     shape.resize(std::size_t(rank));
   };
-  read(arrays::zeros({8, 3, 5, 7}, nd::float16), cudnn::TensorFormat::nchw);
+  read(zeros({8, 3, 5, 7}, nd::float16), cudnn::TensorFormat::nchw);
   BOOST_TEST((type == 2 && format == 0));
   BOOST_TEST(shape == (Ints{8, 3, 5, 7}), boost::test_tools::per_element());
-  read(arrays::zeros({8, 3, 5}, nd::float64), cudnn::TensorFormat::nhwc);
+  read(zeros({8, 3, 5}, nd::float64), cudnn::TensorFormat::nhwc);
   BOOST_TEST((type == 1 && format == 1));
   BOOST_TEST(shape == (Ints{8, 3, 5}), boost::test_tools::per_element());
 }
@@ -183,25 +183,25 @@ inline void check_networks() {
 // Wrong arguments are refused before the library is called, or in the library's words.
 inline void check_descriptor_errors() {
   using namespace cudnn;
-  const nd::Array a = arrays::zeros({4, 6}, nd::float32);
+  const nd::Array a = zeros({4, 6}, nd::float32);
   BOOST_TEST(message_of<catena::ValueError>([&] { create_tensor_descriptor(a.transpose()); }) ==
              "cudnn::create_tensor_descriptor: the array of shape (6, 4) and strides (4, 24) must be C-contiguous");
   BOOST_TEST(
       message_of<catena::ValueError>([&] {
-        create_filter_descriptor(arrays::zeros({4, 3, 2}, nd::float32).transpose());
+        create_filter_descriptor(zeros({4, 3, 2}, nd::float32).transpose());
       }) ==
       "cudnn::create_filter_descriptor: the array of shape (2, 3, 4) and strides (4, 8, 24) must be C-contiguous");
   BOOST_TEST(message_of<catena::ValueError>([] { create_tensor_descriptor(nd::Array()); }) ==
              "cudnn::create_tensor_descriptor: the array is null");
   for (const nd::Dtype dtype : {nd::int32, nd::uint8, nd::bool_, nd::complex64})
     BOOST_TEST(message_of<catena::TypeError>([&] {
-                 create_tensor_descriptor(arrays::zeros({2, 2}, dtype));
+                 create_tensor_descriptor(zeros({2, 2}, dtype));
                }) == catena::concat("cudnn::get_data_type: cuDNN has no type for arrays of dtype ", dtype));
-  BOOST_CHECK_THROW(create_filter_descriptor(arrays::zeros({2, 2, 2}, nd::int64)), catena::TypeError);
+  BOOST_CHECK_THROW(create_filter_descriptor(zeros({2, 2, 2}, nd::int64)), catena::TypeError);
   BOOST_CHECK_THROW(create_convolution_descriptor({1}, {1}, nd::int32), catena::TypeError);
   BOOST_CHECK_THROW(create_spatial_transformer_descriptor(SamplerType::bilinear, nd::int8, 1, {2}), catena::TypeError);
   BOOST_TEST(message_of<catena::ValueError>([] {
-               create_tensor_descriptor(arrays::zeros({1LL << 33, 0}, nd::float32));
+               create_tensor_descriptor(zeros({1LL << 33, 0}, nd::float32));
              }) == "cudnn::create_tensor_descriptor: the length 8589934592 does not fit in 32 bits");
   BOOST_TEST(message_of<catena::ValueError>([] {
                create_convolution_descriptor({1, 1}, {1}, nd::float32);
@@ -232,21 +232,21 @@ inline void check_descriptor_errors() {
     BOOST_TEST(text.find("cuDNN error") != std::string::npos, text);
     BOOST_TEST(text.find("(" + symbol + ")") != std::string::npos, text);
   };
-  refused([] { create_tensor_descriptor(arrays::zeros({3}, nd::float32)); }, "cudnnSetTensorNdDescriptor",
+  refused([] { create_tensor_descriptor(zeros({3}, nd::float32)); }, "cudnnSetTensorNdDescriptor",
           "CUDNN_STATUS_BAD_PARAM");
   refused(
       [] {
-        create_tensor_descriptor(arrays::zeros({2, 0}, nd::float32));
+        create_tensor_descriptor(zeros({2, 0}, nd::float32));
       },
       "cudnnSetTensorNdDescriptor", "CUDNN_STATUS_BAD_PARAM");
   refused(
       [] {
-        create_tensor_descriptor(arrays::zeros({1, 1, 1, 1, 1, 1, 1, 1, 1}, nd::float32));
+        create_tensor_descriptor(zeros({1, 1, 1, 1, 1, 1, 1, 1, 1}, nd::float32));
       },
       "cudnnSetTensorNdDescriptor", "CUDNN_STATUS_NOT_SUPPORTED");
   refused(
       [] {
-        create_filter_descriptor(arrays::zeros({2, 2}, nd::float32));
+        create_filter_descriptor(zeros({2, 2}, nd::float32));
       },
       "cudnnSetFilterNdDescriptor", "CUDNN_STATUS_BAD_PARAM");
   refused([] { create_convolution_descriptor({1}, {0}, nd::float32); }, "cudnnSetConvolutionNdDescriptor",

@@ -64,9 +64,7 @@ class Reference final : public Backend {
   Device default_device() override { return current_; }
   Device exchange_default_device(Device device) override { return std::exchange(current_, device); }
 
-  Array arrays::empty(const Shape& shape, Dtype dtype, Device device) override {
-    return new_array(shape, dtype, device);
-  }
+  Array empty(const Shape& shape, Dtype dtype, Device device) override { return new_array(shape, dtype, device); }
   Array from_host(const void* data, const Shape& shape, Dtype dtype, Device device) override {
     Array a = new_array(shape, dtype, device);
     if (a.size() > 0) std::memcpy(a->data, data, std::size_t(a.size()) * catena::itemsize(dtype));
@@ -166,7 +164,7 @@ class Reference final : public Backend {
     Shape shape;
     for (const Input& in : call.inputs)
       if (in.is_array()) shape = common_shape(call.kernel->name, shape, in.array().shape);
-    const Array mapped = arrays::empty(shape, call.pre->slots[call.pre->nin], out.device());
+    const Array mapped = empty(shape, call.pre->slots[call.pre->nin], out.device());
     catena::ArrayHeader* const written[] = {mapped.get()};
     run(catena::call::Elementwise{call.pre, call.inputs, written});
     reduce_array(*call.kernel, call.loop, mapped, call.axes, out);
