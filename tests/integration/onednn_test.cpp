@@ -19,7 +19,7 @@ Array random(const Shape& shape, Dtype t = Dtype::float32) {
   static thread_local Generator g{5, 0};
   return random_uniform(shape, -1, 1, t, g, Device{});
 }
-Array channels_last(const Array& x) { return transpose(copy(transpose(x, Dims{0, 2, 3, 1})), Dims{0, 3, 1, 2}); }
+Array in_channels_last(const Array& x) { return transpose(copy(transpose(x, Dims{0, 2, 3, 1})), Dims{0, 3, 1, 2}); }
 bool is_channels_last(const Array& x) { return transpose(x, Dims{0, 2, 3, 1}).is_c_contiguous(); }
 
 void check_close(const Array& got, const Array& expected, const char* what) {
@@ -183,8 +183,8 @@ BOOST_AUTO_TEST_CASE(results_are_channels_last_and_taken_as_they_are) {
   BOOST_TEST(is_channels_last(row_wise(catena::kernels::batch_norm_fwd, bn, {0, 2, 3})[0]));
   BOOST_TEST(is_channels_last(nn.convolution_backward_data(w, y, {9, 8}, spec)));
   // the layout changes nothing but the time
-  check_close(nn.convolution(channels_last(x), w, {}, spec), y, "channels-last input");
-  check_close(nn.convolution_backward_filter(channels_last(x), y, {3, 3}, Dtype::float32, spec),
+  check_close(nn.convolution(in_channels_last(x), w, {}, spec), y, "channels-last input");
+  check_close(nn.convolution_backward_filter(in_channels_last(x), y, {3, 3}, Dtype::float32, spec),
               nn.convolution_backward_filter(x, copy(y), {3, 3}, Dtype::float32, spec), "channels-last gradient");
   const Array cropped = slice(slice(random({2, 16, 12, 12}), 2, 1, 10), 3, 2, 10);
   check_close(nn.convolution(cropped, w, {}, spec), nn.convolution(copy(cropped), w, {}, spec), "a view");
@@ -201,12 +201,12 @@ BOOST_AUTO_TEST_CASE(a_channels_last_image_gives_the_bits_of_a_plain_one) {
   const ConvolutionSpec spec = spec_of({1, 1}, {0, 0});
   int products = 0;
   for (const auto& [image, filter] : shapes) {
-    const Array x = random(image), w = random(filter), x_last = channels_last(x);
+    const Array x = random(image), w = random(filter), x_last = in_channels_last(x);
     NnExtension& nn = nn_extension(x);
     const Array y = nn.convolution(x, w, {}, spec);
     const bool is_product = last_implementation() == "pointwise";
     products += is_product;
-    const Array gy = random(y.shape()), gy_last = channels_last(gy);
+    const Array gy = random(y.shape()), gy_last = in_channels_last(gy);
     const auto same = [&](const Array& a, const Array& b, const char* pass) {
       if (is_product) check_close(a, b, pass);
       else BOOST_TEST((to_vector<float>(a) == to_vector<float>(b)), pass << " of " << image << " by " << filter);
