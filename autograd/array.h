@@ -18,9 +18,9 @@
 namespace autograd {
 
 // ---- creation ----
-// New arrays of the default backend: float32 on the current device unless given. The elements of `empty` are arbitrary.
 // autograd::zeros({2, 3}) and its relatives make Variables (ndarray_backend/torch_creation.h).
 namespace arrays {
+// New arrays of the default backend: float32 on the current device unless given. The elements of `empty` are arbitrary.
 CATENA_EXPORT Array empty(const Shape& shape, Dtype dtype = Dtype::float32, std::optional<Device> device = {});
 CATENA_EXPORT Array full(const Shape& shape, const Scalar& value, Dtype dtype = Dtype::float32,
                          std::optional<Device> device = {});

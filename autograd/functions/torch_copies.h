@@ -13,6 +13,9 @@
 namespace autograd {
 
 // ---- copies ----
+// Functions with the name of a view and _copy: the elements of the view in memory of its own. The gradient goes to x,
+// but for detach_copy, of which the result requires no gradient. The errors are those of the function without _copy.
+
 #define CATENA_COPY(name, function, parameters, ...) \
   inline Variable name parameters { return function(__VA_ARGS__).clone(); }
 inline Variable alias_copy(const Variable& x) { return x.clone(); }
@@ -36,6 +39,7 @@ CATENA_COPY(as_strided_copy, as_strided,
             (const Variable& x, const Shape& shape, const Dims& strides, std::int64_t offset = 0), x, shape, strides,
             offset)
 #undef CATENA_COPY
+// The parts of the given lengths along an axis. ValueError unless the lengths add up to that of the axis.
 inline Variables split_with_sizes(const Variable& x, const std::vector<std::int64_t>& lengths, int dim = 0) {
   return split(x, lengths, dim);
 }
@@ -66,11 +70,14 @@ CATENA_EXPORT Variable segment_reduce(const Variable& x, std::string_view reduce
 CATENA_EXPORT Variable norm_except_dim(const Variable& v, double p = 2, int dim = 0);
 
 // ---- properties ----
+// True for two variables of one shape.
 inline bool is_same_size(const Variable& x, const Variable& y) { return x.shape() == y.shape(); }
+// True for a dtype with negative numbers: signed integers, floating and complex dtypes.
 inline bool is_signed(const Variable& x) {
   const catena::DtypeKind kind = catena::kind_of(x.dtype());
   return kind != catena::DtypeKind::unsigned_ && kind != catena::DtypeKind::bool_;
 }
+// Always false: a variable is on one device.
 inline bool is_distributed(const Variable&) noexcept { return false; }
 
 }  // namespace autograd

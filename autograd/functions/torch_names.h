@@ -46,6 +46,9 @@ CATENA_RUNNING(cumprod)
 inline Sorted sort(const Variable& x, const SortOptions& o) { return x.sort(o); }
 inline Variable argsort(const Variable& x, const SortOptions& o) { return x.argsort(o); }
 inline Sorted topk(const Variable& x, std::int64_t k, const TopKOptions& o) { return x.topk(k, o); }
+// The positions of the greatest and of the least elements along an axis, or in the flattened variable without one:
+// argmax(x, {.dim = 1, .keepdim = true}). They are int32, count the first of equal elements, and have no gradient.
+// ValueError if there are no elements.
 template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmax(const Variable& x, const O& o) {
   return x.argmax(o);
 }

@@ -62,14 +62,14 @@ inline void manual_seed(std::uint64_t seed) { autograd::seed(seed); }
   Variable name(std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d, const O& options) {             \
     return internal::made(internal::Filling::filling, Shape{a, b, c, d}, options);                              \
   }
-// zeros({2, 3}), zeros({2, 3}, nd::float64), zeros({3}, {.requires_grad = true}), zeros(2, 3). The numbers of rand are
-// uniform in [0, 1), and of randn normal with mean 0 and deviation 1; the elements of empty are arbitrary.
 #define CATENA_FILLED_TENSOR(name, filling)                                                      \
   template <internal::TensorOptionsOrDtype O = TensorOptions>                                    \
   Variable name(const Shape& shape, const O& options = {}) {                                     \
     return internal::made(internal::Filling::filling, shape, internal::tensor_options(options)); \
   }                                                                                              \
   CATENA_TENSOR_BY_LENGTHS(name, filling)
+// zeros({2, 3}), zeros({2, 3}, nd::float64), zeros({3}, {.requires_grad = true}), zeros(2, 3). The numbers of rand are
+// uniform in [0, 1), and of randn normal with mean 0 and deviation 1; the elements of empty are arbitrary.
 CATENA_FILLED_TENSOR(empty, empty)
 CATENA_FILLED_TENSOR(zeros, zeros)
 CATENA_FILLED_TENSOR(ones, ones)

@@ -29,6 +29,7 @@ namespace autograd {
   CATENA_OPTIONS(Result, name, Options, (CATENA_X, const O& o), __VA_ARGS__)
 
 // ---- an axis by position, the rest by name ----
+// With keepdim, the reduced axis stays with the length 1: amax(x, 1, {.keepdim = true}).
 struct KeepDimOption {
   bool keepdim = false;
 };
@@ -260,14 +261,17 @@ struct TensordotOptions {
 };
 CATENA_OPTIONS(Variable, tensordot, TensordotOptions, (CATENA_X, const Variable& y, const O& o),
                o.dims.lists ? tensordot(x, y, *o.dims.lists) : tensordot(x, y, o.dims.n))
+// logit(x, {.eps = 1e-6}) is logit of x clamped to [eps, 1 - eps].
 struct EpsOption {
   double eps = 0;
 };
 CATENA_OF_X(Variable, logit, EpsOption, logit(x, o.eps))
+// Singular values up to rcond times the greatest one count as 0: pinverse(x, {.rcond = 1e-6}).
 struct RcondOption {
   double rcond = 1e-15;
 };
 CATENA_OF_X(Variable, pinverse, RcondOption, pinverse(x, o.rcond))
+// The memory format has no effect: clone(x, {.memory_format = channels_last}) is clone(x).
 struct MemoryFormatOption {
   MemoryFormat memory_format = preserve_format;
 };
@@ -283,8 +287,10 @@ struct SpacingOptions {
   bool requires_grad = false;
   TensorOptions others() const { return {.dtype = dtype, .device = device, .requires_grad = requires_grad}; }
 };
+// linspace(0, 1, {.steps = 5}): `steps` numbers from start to end, both included, of shape (steps).
 CATENA_OPTIONS(Variable, linspace, SpacingOptions, (double start, double end, const O& o),
                linspace(start, end, o.steps, o.others()))
+// logspace(0, 2, {.steps = 3}), logspace(0, 3, 4, {.base = 2}): `base` to the powers linspace(start, end, steps).
 CATENA_OPTIONS(Variable, logspace, SpacingOptions, (double start, double end, const O& o),
                logspace(start, end, o.steps, o.base, o.others()))
 CATENA_OPTIONS(Variable, logspace, SpacingOptions, (double start, double end, std::int64_t steps, const O& o),

@@ -22,6 +22,7 @@ namespace autograd {
 
 // ---- constants and types ----
 using nd::e, nd::inf, nd::nan, nd::pi;
+// torch.Size is a shape, and torch.dtype a dtype.
 using Size = Shape;
 using dtype = Dtype;
 using catena::OutOfMemoryError;
@@ -105,6 +106,8 @@ struct AsarrayOptions {
   bool copy = false;  // true: memory of its own in any case
   bool requires_grad = false;
 };
+// as_tensor with options by name: memory of a variable or an array whose dtype and device are right is shared unless
+// copy or requires_grad is true. Values in braces, lists and containers are copied.
 template <class T> Variable asarray(const T& values, const AsarrayOptions& o = {}) {
   const Variable x = as_tensor(values, TensorOptions{.dtype = o.dtype, .device = o.device});
   return o.copy || o.requires_grad ? tensor(x.data(), TensorOptions{.requires_grad = o.requires_grad}) : x;
