@@ -64,7 +64,7 @@ template <class X> Argument<X> with_leaves(const X& x, const Variables& leaves, 
 }
 
 // The numbers of the arguments with respect to which a function is differentiated.
-struct Argnums {
+struct CATENA_EXPORT Argnums {
   Argnums(int one) : numbers{one}, is_list(false) {}
   Argnums(std::initializer_list<int> several) : numbers(several), is_list(true) {}
   bool contains(std::size_t i) const noexcept;
@@ -254,7 +254,7 @@ template <class F, std::convertible_to<Variable>... X> auto linearize(F f, const
 
 // The batch axes of the arguments: 0, or {0, std::nullopt} for an argument that is the same for all examples. That of a
 // list or a map holds for each of its variables.
-class InDims {
+class CATENA_EXPORT InDims {
  public:
   InDims(int all) : all_(all) {}
   InDims(std::initializer_list<std::optional<int>> each) : each_(each) {}
