@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(creation_and_reading_back) {
   check_values<double>(arrays::full({}, 7), {7});
   check_values<std::int64_t>(arrays::arange(5), {0, 1, 2, 3, 4});
   for (const Dtype t : {Dtype::uint8, Dtype::int32, Dtype::float16, Dtype::bfloat16, Dtype::float32, Dtype::float64}) {
-    BOOST_TEST(arange(3, t).dtype() == t);
-    check_values<double>(arange(3, t), {0, 1, 2});
+    BOOST_TEST(arrays::arange(3, t).dtype() == t);
+    check_values<double>(arrays::arange(3, t), {0, 1, 2});
   }
   check_values<bool>(arrays::arange(3, Dtype::bool_), {false, true, true});
   BOOST_TEST(arrays::arange(0).size() == 0);

@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(arrays_labels_and_missing_gradients) {
             .data(),
         {6, 12});
   BOOST_TEST(Twice::needed == (std::vector<bool>{false, true}), boost::test_tools::per_element());
-  const Variable arrays::empty(arrays::zeros({0}, Dtype::float64));
+  const Variable empty(arrays::zeros({0}, Dtype::float64));
   Variable z = Cube::apply(empty);
   BOOST_TEST(z.size() == 0);
   sum(z).backward();

@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(running_functions_of_special_values) {
   testing::assert_allclose(x.grad(), array<double>({0, 0, 3, 0, 7, 0}, {6}), 1e-12, 0);
   for (const Shape& shape : {Shape{0, 3}, Shape{3, 0}, Shape{1, 1}})
     for (const int axis : {0, 1}) {
-      const Variable arrays::empty(spread(shape));
+      const Variable empty(spread(shape));
       for (const Variable& v : {cumsum(empty, axis), cumprod(empty, axis), logcumsumexp(empty, axis)}) {
         BOOST_CHECK_EQUAL(v.shape(), shape);
         empty.cleargrad();

@@ -317,7 +317,7 @@ BOOST_AUTO_TEST_CASE(simplified_dropconnect) {
     const Array mask = floats({1, 0, 1, 0, 1, 0}, {1, 2, 3});
     BOOST_TEST(values(filled(x, true, mask).data()) == (Doubles{9, 5}), boost::test_tools::per_element());
     BOOST_TEST(values(filled(x, false, mask).data()) == (Doubles{5, 3}), boost::test_tools::per_element());
-    const Variable arrays::ones(autograd::arrays::ones({1, 400}));
+    const Variable ones(autograd::arrays::ones({1, 400}));
     nn::SimplifiedDropconnect many(400, 1, {.initialW = 1.0});
     const double kept = values(many(ones, true).data())[0];
     BOOST_TEST(kept != 400);

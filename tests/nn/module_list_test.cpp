@@ -108,7 +108,7 @@ BOOST_AUTO_TEST_CASE(links_of_any_class_are_called) {
   CHECK_VALUES(link(Variables{x(), x()}), {4, -8});
   BOOST_CHECK_THROW(link(x(), x(), x()), catena::TypeError);
   nn::Chain empty;
-  BOOST_CHECK_THROW(arrays::empty(x()), catena::NotImplementedError);
+  BOOST_CHECK_THROW(empty(x()), catena::NotImplementedError);
 }
 
 BOOST_AUTO_TEST_CASE(links_below_a_link) {

@@ -195,7 +195,7 @@ BOOST_AUTO_TEST_CASE(fused_weights) {
 
 BOOST_AUTO_TEST_CASE(keywords_of_functions) {
   const Variable x = constant({1, -2}, {1, 2}), w = constant({3, 4}, {1, 2}), b = constant({0.5}, {1});
-  check(F::linear(x, w, {.bias = b}), {1, 1}, {-4.5});
+  check(nn::linear(x, w, {.bias = b}), {1, 1}, {-4.5});
   check(F::relu6(x, {.inplace = true}), {1, 2}, {1, 0});
   check(F::hardsigmoid(x), {1, 2}, {1.0 / 6 + 0.5, -2.0 / 6 + 0.5});
   check(F::hardswish(x, true), {1, 2}, {4.0 / 6, -2.0 / 6});

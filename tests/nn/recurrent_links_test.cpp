@@ -159,7 +159,7 @@ BOOST_AUTO_TEST_CASE(sizes_that_the_first_call_finds) {
   BOOST_TEST(zoneout(Variable(numbers({1, 3}))).shape() == Shape({1, 2}));
   // An empty batch.
   nn::LSTM empty(3, 2);
-  BOOST_TEST(arrays::empty(Variable(numbers({0, 3}))).shape() == Shape({0, 2}));
+  BOOST_TEST(empty(Variable(numbers({0, 3}))).shape() == Shape({0, 2}));
 }
 
 // Each sequence of a batch that becomes smaller is what it is alone, and so are its gradients.

@@ -24,7 +24,7 @@ struct Mixed : nn::Chain {
   explicit Mixed(int rank)
       : w(autograd::arrays::full({3, 2}, rank + 1)),
         d(autograd::arrays::full({2}, 10 * rank + 1, Dtype::float64)),
-        arrays::empty(autograd::arrays::zeros({0, 4})),
+        empty(autograd::arrays::zeros({0, 4})),
         frozen(autograd::arrays::full({2}, rank)),
         mean(autograd::arrays::full({3}, rank + 0.5)),
         count(rank),

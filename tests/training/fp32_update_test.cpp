@@ -88,7 +88,7 @@ BOOST_AUTO_TEST_CASE(rounded_results_of_float32) {
   compare_with_float32<LAMB>("LAMB");
   compare_with_float32<Muon>("Muon");
   const Adagrad::Options decaying{.lr = 0.01, .weight_decay = 0.1};
-  Adagrad optimizer(decaying), arrays::full(decaying);
+  Adagrad optimizer(decaying), full(decaying);
   compare_with_float32(optimizer, full, "Adagrad with a decay of the gradient");
 }
 

@@ -263,10 +263,10 @@ BOOST_AUTO_TEST_CASE(perspective_maps) {
   for (const Doubles& image : seen) BOOST_TEST(possible.count(image) == 1u);
   BOOST_TEST(seen.size() > 10u);
   // Corners that meet, or lie on one line, have no projection: the image stays.
-  const tf::RandomPerspective arrays::full({.distortion_scale = 1, .p = 1});
-  for (int k = 0; k < 200; ++k) BOOST_TEST(of(arrays::full(x)).size() == of(x).size());
+  const tf::RandomPerspective full({.distortion_scale = 1, .p = 1});
+  for (int k = 0; k < 200; ++k) BOOST_TEST(of(full(x)).size() == of(x).size());
   const Array row = floats({1, 2, 3}, {1, 1, 3});
-  BOOST_TEST(of(arrays::full(row)) == of(row), each);
+  BOOST_TEST(of(full(row)) == of(row), each);
   refused([&] { tf::perspective(x, corners, {{0, 0}, {1, 0}, {2, 0}, {0, 3}}); });
   refused([&] { tf::perspective(x, corners, {{0, 0}, {NAN, 0}, {5, 3}, {0, 3}}); });
   refused([&] { tf::perspective(x, corners, {{0, 0}, {5, 0}, {5, 3}}); });
