@@ -246,7 +246,8 @@ constexpr ElementwiseFunction kRsqrt = {
     .label = "rsqrt",
     .kernel = &catena::kernels::rsqrt,
     .retain = kRetainY,
-    .gradient = [](int, const ElementwiseValues& v) { return v.gy * (v.y * v.y * v.y * -0.5); }};
+    .gradient = [](int, const ElementwiseValues& v) { return v.gy * (v.y * v.y * v.y * -0.5); },
+    .converts_integers = true};
 
 }  // namespace
 

@@ -72,7 +72,11 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
 BOOST_AUTO_TEST_CASE(labels_and_type_errors) {
   for (const Row& row : kRows) {
     BOOST_TEST(row.function(Variable(arrays::ones({2}))).creator()->label() == row.name);
-    BOOST_CHECK_THROW(row.function(Variable(arrays::ones({2}, Dtype::int32))), catena::InvalidType);
+    // Sigmoid and tanh are functions of autograd, which convert integers.
+    const bool converts = std::string_view(row.name) == "Sigmoid" || std::string_view(row.name) == "Tanh";
+    const Variable whole(arrays::ones({2}, Dtype::int32));
+    if (converts) BOOST_CHECK(row.function(whole).dtype() == Dtype::float32);
+    else BOOST_CHECK_THROW(row.function(whole), catena::InvalidType);
   }
   BOOST_CHECK_EXCEPTION(
       nn::clipped_relu(Variable(arrays::ones({2})), 0), catena::AssertionError,

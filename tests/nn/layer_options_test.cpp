@@ -76,8 +76,8 @@ BOOST_AUTO_TEST_CASE(sizes_by_name) {
   BOOST_TEST(nn::GroupNorm({.num_groups = 2, .num_channels = 4}).gamma.shape() == Shape({4}));
   BOOST_TEST(nn::Embedding({.num_embeddings = 10, .embedding_dim = 4}).W.shape() == Shape({10, 4}));
   BOOST_TEST(nn::EmbeddingBag({.num_embeddings = 10, .embedding_dim = 4, .mode = "max"}).W.shape() == Shape({10, 4}));
-  BOOST_TEST(nn::LSTM({.input_size = 3, .hidden_size = 4, .num_layers = 2}).params().size() == 8u);
-  BOOST_TEST(nn::GRU({.input_size = 3, .hidden_size = 4}).params().size() == 4u);
+  BOOST_TEST(nn::LSTM({.input_size = 3, .hidden_size = 4, .num_layers = 2}).params().size() == 32u);  // by gate
+  BOOST_TEST(nn::GRU({.input_size = 3, .hidden_size = 4}).params().size() == 12u);
   BOOST_TEST(nn::RNN({.input_size = 3, .hidden_size = 4}).params().size() == 4u);
   BOOST_TEST(nn::LSTMCell({.input_size = 3, .hidden_size = 4}).weight_ih.shape() == Shape({16, 3}));
   BOOST_TEST(nn::MultiheadAttention({.embed_dim = 8, .num_heads = 2, .batch_first = true}).num_heads == 2);
