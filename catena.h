@@ -49,8 +49,8 @@
 #include <catena/autograd/ndarray_backend/torch_cuda.h>
 #include <catena/autograd/ndarray_backend/torch_fft.h>
 #include <catena/autograd/ndarray_backend/torch_functions.h>
-#include <catena/autograd/ndarray_backend/torch_options.h>
 #include <catena/autograd/ndarray_backend/torch_linalg.h>
+#include <catena/autograd/ndarray_backend/torch_options.h>
 #include <catena/autograd/ndarray_backend/torch_signal.h>
 #include <catena/autograd/ndarray_backend/torch_types.h>
 #include <catena/autograd/no_grad.h>

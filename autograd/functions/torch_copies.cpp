@@ -72,7 +72,8 @@ Variable segment_reduce(const Variable& x, std::string_view reduce, const Segmen
   Shape along = Shape::filled(x.ndim(), 1), result = x.shape();
   along[axis] = n, result[axis] = parts;
   const Variable index = broadcast_to(as_variable(reshape(array(part, {n}, x.device()), along)), x.shape());
-  const Variable base(arrays::full(result, o.initial.value_or(rule.empty), x.dtype(), x.device()), {.requires_grad = false});
+  const Variable base(arrays::full(result, o.initial.value_or(rule.empty), x.dtype(), x.device()),
+                      {.requires_grad = false});
   const bool is_mean = rule.reduce == "mean";
   const Variable y = scatter_reduce(base, axis, index, x, rule.reduce, {.include_self = o.initial && !is_mean});
   if (!is_mean || !o.initial) return y;

@@ -23,7 +23,8 @@ Variable scatter(const Variable& x, const ScatterOptions& o) {
   check<ValueError>(o.reduce.empty() || o.reduce == "add" || o.reduce == "multiply", "scatter", "reduce is \"",
                     o.reduce, "\", it must be \"add\" or \"multiply\"");
   if (o.reduce.empty()) return o.src ? scatter(x, o.dim, o.index, o.src) : scatter(x, o.dim, o.index, *o.value);
-  const Variable src = o.src ? o.src : as_variable(arrays::full(o.index.shape(), o.value.value_or(0), x.dtype(), x.device()));
+  const Variable src =
+      o.src ? o.src : as_variable(arrays::full(o.index.shape(), o.value.value_or(0), x.dtype(), x.device()));
   return scatter_reduce(x, o.dim, o.index, src, o.reduce == "add" ? "sum" : "prod");
 }
 

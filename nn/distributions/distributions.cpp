@@ -21,7 +21,9 @@ using catena::ValueError;
 using namespace internal;
 namespace kernels = catena::kernels;
 
-Variable Parameter::value() const { return number_ ? autograd::as_variable(autograd::arrays::full({}, *number_)) : value_; }
+Variable Parameter::value() const {
+  return number_ ? autograd::as_variable(autograd::arrays::full({}, *number_)) : value_;
+}
 
 // ---- the base ----
 Distribution::~Distribution() = default;

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(kinds) {
   check_kind(autograd::zeros({2, 3}, {.dtype = nd::int64, .device = nd::Device()}), nd::int64, {2, 3});
   check_kind(autograd::ones(2, 3), nd::float32, {2, 3});
   check_kind(autograd::empty(2, 3, {.dtype = autograd::kDouble}), nd::float64, {2, 3});
-  check_kind(autograd::full({2}, 7, {.requires_grad = true}), nd::float32, {2}, true);
+  check_kind(autograd::full({2}, 7.0, {.requires_grad = true}), nd::float32, {2}, true);
   check_kind(autograd::randint(0, 10, {2, 3}), nd::int64, {2, 3});
   check_kind(autograd::randint(10, {4}), nd::int64, {4});
   check_kind(autograd::randint(0, 2, {4}, nd::float32), nd::float32, {4});

@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(dtypes_of_reductions) {
 BOOST_AUTO_TEST_CASE(axes_by_name) {
   const Variable x = matrix();
   check(autograd::cummax(x, {.dim = 1}).values, {1, 2, 3, 6, 6, 6});
-  check(autograd::cummin(x, {.dim = 1}).values, {1, 2, 3, 6, 5, 4});
+  check(autograd::cummin(x, {.dim = 1}).values, {1, 1, 1, 6, 5, 4});
   BOOST_TEST(autograd::logcumsumexp(x, {.dim = 1}).shape() == x.shape());
   BOOST_TEST(autograd::unsqueeze(x, {.dim = 1}).shape() == nd::Shape({2, 1, 3}));
   BOOST_TEST(autograd::concatenate({x, x}, {.dim = 1}).shape() == nd::Shape({2, 6}));
@@ -137,9 +137,9 @@ BOOST_AUTO_TEST_CASE(diagonals_turns_and_numbers) {
   check(autograd::vander(v, {.N = 2, .increasing = true}), {1, 1, 1, 2});
   check(autograd::dist(v, autograd::zeros(2), {.p = 1}), {3});
   check(autograd::cdist(x, x, {.p = 1}), {0, 9, 9, 0});
-  check(autograd::tensordot(x, x, {.dims = 2}), {28});
+  check(autograd::tensordot(x, x, {.dims = 2}), {91});
   check(autograd::tensordot(x, x, {.dims = {{1}, {1}}}), {14, 28, 28, 77});
-  check(autograd::logit(autograd::tensor({0.0}), {.eps = 0.5}), {0});
+  check(autograd::logit(autograd::tensor({0.0}), {.eps = 0.25}), {-1.0986122886681098});
   check(autograd::pinverse(autograd::eye(1) * 2, {.rcond = 1e-3}), {0.5});
   check(autograd::clone(v, {.memory_format = autograd::channels_last}), {1, 2});
 }

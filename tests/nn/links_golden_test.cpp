@@ -103,8 +103,7 @@ BOOST_AUTO_TEST_CASE(lazy_sizes) {
   BOOST_TEST(linear(Variable(autograd::arrays::zeros({2, 3, 5}))).shape() == Shape({2, 4}));
   BOOST_TEST(linear.W.shape() == Shape({4, 15}));
   nn::Linear empty(4);
-  BOOST_TEST(empty(Variable(autograd::arrays::zeros({0, 6}))).shape() ==
-             Shape({0, 4}));  // a batch may be empty
+  BOOST_TEST(empty(Variable(autograd::arrays::zeros({0, 6}))).shape() == Shape({0, 4}));  // a batch may be empty
   BOOST_TEST(empty.W.shape() == Shape({4, 6}));
   nn::Convolution2D conv(4, 3, {.pad = 1});
   BOOST_TEST(conv(Variable(autograd::arrays::zeros({2, 3, 5, 5}))).shape() == Shape({2, 4, 5, 5}));
@@ -202,8 +201,7 @@ BOOST_AUTO_TEST_CASE(layer_normalization) {
   check_close(filled(Variable(floats({1, 2, 4}, {1, 3}))).data(), floats({-1.638088f, -0.034522f, 3.172610f}, {1, 3}),
               2e-6, 1e-6, "y");
   nn::LayerNormalization empty;
-  BOOST_TEST(empty(Variable(autograd::arrays::zeros({0, 6}))).shape() ==
-             Shape({0, 6}));  // a batch may be empty
+  BOOST_TEST(empty(Variable(autograd::arrays::zeros({0, 6}))).shape() == Shape({0, 6}));  // a batch may be empty
   BOOST_TEST(empty.gamma.shape() == Shape({6}));
   nn::LayerNormalization wrong;
   BOOST_CHECK_THROW(wrong(Variable(autograd::arrays::zeros({}))), catena::InvalidType);

@@ -81,7 +81,8 @@ void add_numbers(GoldenFunctions& t) {
       [](const GoldenCall& c, std::size_t i) { return D::LowRankMultivariateNormal(c.x(i), c.x(i + 1), c.x(i + 2)); });
   add(t, "Wishart", 2, [](const GoldenCall& c, std::size_t i) {
     const Variable& a = c.x(i + 1);
-    const Variable one = autograd::diag_embed(Variable(autograd::arrays::full({3}, 1, a.dtype()), {.requires_grad = false}));
+    const Variable one =
+        autograd::diag_embed(Variable(autograd::arrays::full({3}, 1, a.dtype()), {.requires_grad = false}));
     return D::Wishart(c.x(i), autograd::matmul(a, a, {.transb = true}) + one);
   });
   add(t, "LKJCholesky", 1, [](const GoldenCall& c, std::size_t i) { return D::LKJCholesky(3, c.x(i)); });

@@ -267,8 +267,7 @@ BOOST_AUTO_TEST_CASE(loops_over_samplers) {
   BOOST_TEST(drawn(SubsetRandomSampler({4, 2}, {.shuffle = false})) == (Order{4, 2}), each);
   BOOST_TEST(drawn(DistributedSampler(data, {.num_replicas = 2, .rank = 1, .shuffle = false})) == (Order{1, 3, 5, 0}),
              each);
-  const BatchSampler batches(SequentialSampler(data), {.batch_size = 3}),
-      full(SequentialSampler(data), 3, true);
+  const BatchSampler batches(SequentialSampler(data), {.batch_size = 3}), full(SequentialSampler(data), 3, true);
   BOOST_TEST(batches.size() == 3);
   BOOST_TEST(full.size() == 2);
   BOOST_TEST((std::vector<Order>(batches.begin(), batches.end()) == std::vector<Order>{{0, 1, 2}, {3, 4, 5}, {6}}));
