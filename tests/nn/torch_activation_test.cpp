@@ -65,8 +65,8 @@ BOOST_AUTO_TEST_CASE(derivatives_and_narrow_dtypes) {
         if (test::default_device().kind != Device::Kind::cpu && (!f.one_node || shape.size() != 2)) continue;
         test::check_derivatives(f.name, [&](const Variables& v) { return Variables{f.function(v[0])}; },
                                 {values(shape)}, {.atol16 = 2e-3});
-        // Compositions may convert integers, as the functions of autograd do.
-        if (f.one_node)
+        // Compositions, and log_sigmoid, which is a function of autograd, convert integers.
+        if (f.one_node && std::string_view(f.name) != "LogSigmoid")
           BOOST_CHECK_THROW(f.function(Variable(arrays::zeros(shape, Dtype::int32))), catena::InvalidType);
         if (f.one_node) BOOST_TEST(f.function(Variable(arrays::ones({2}))).creator()->label() == f.name);
       }
