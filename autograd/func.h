@@ -279,9 +279,9 @@ CATENA_EXPORT Variables vmapped(const ListFunction& f, const Variables& xs, cons
                                 const VmapOptions& o);
 }  // namespace internal
 // autograd::vmap with PyTorch's options, for arguments that may also be lists and maps.
-template <class F> auto vmap(F&& f, const VmapOptions& o = {}) {
+template <class F> auto vmap(F&& function, const VmapOptions& o = {}) {
   using Kept = autograd::internal::Kept<F>;
-  return [ held = std::tuple<Kept>(std::forward<F>(f)), o ]<class... X>(const X&... xs) requires(
+  return [ held = std::tuple<Kept>(std::forward<F>(function)), o ]<class... X>(const X&... xs) requires(
       std::is_invocable_v<std::remove_reference_t<Kept>&, const internal::Argument<X>&...>) {
     auto& f = const_cast<std::remove_cvref_t<Kept>&>(std::get<0>(held));
     using R = std::remove_cvref_t<decltype(f(std::declval<const internal::Argument<X>&>()...))>;

@@ -250,7 +250,7 @@ CATENA_OPTIONS(Variable, dist, POption, (CATENA_X, const Variable& y, const O& o
 CATENA_OPTIONS(Variable, cdist, POption, (CATENA_X, const Variable& y, const O& o), cdist(x, y, o.p))
 // A number of axes, or two lists of them: {.dims = 1}, {.dims = {{0, 2}, {1, 0}}}.
 struct ContractedAxes {
-  ContractedAxes(int n) : n(n) {}
+  ContractedAxes(int count) : n(count) {}
   ContractedAxes(const Dims& of_a, const Dims& of_b) : lists(std::in_place, of_a, of_b) {}
   int n = 0;
   std::optional<std::pair<Dims, Dims>> lists = {};

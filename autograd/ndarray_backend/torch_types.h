@@ -35,7 +35,7 @@ using catena::OutOfMemoryError;
 // FloatTensor(xs), FloatTensor(2, 3). It converts to its dtype: x.astype(LongTensor).
 class TensorType {
  public:
-  constexpr explicit TensorType(Dtype dtype) noexcept : dtype_(dtype) {}
+  constexpr explicit TensorType(Dtype of) noexcept : dtype_(of) {}
   constexpr operator Dtype() const noexcept { return dtype_; }
   Variable operator()(const nd::Values& values) const { return tensor(values, dtype_); }
   template <std::convertible_to<nd::Array> A>

@@ -46,7 +46,7 @@ const Function kFunctions[] = {
 };
 
 // The functions that convert integers, as those of autograd do.
-const std::set<std::string_view> kConverting = {"GELU", "SiLU", "Mish", "HardSwish", "LogSigmoid"};
+const std::set<std::string_view> kConverting = {"GELU", "SiLU", "Mish", "HardSwish"};
 
 // Values away from the kinks of all functions.
 Array values(const Shape& shape) {
