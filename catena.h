@@ -36,6 +36,7 @@
 #include <catena/autograd/functions/torch_products.h>
 #include <catena/autograd/functions/torch_special.h>
 #include <catena/autograd/functions/torch_statistics.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/memory_format.h>

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <catena/autograd/flag.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 

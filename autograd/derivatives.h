@@ -21,6 +21,7 @@
 #include <utility>
 
 #include <catena/autograd/call_variables.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 

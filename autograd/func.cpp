@@ -5,6 +5,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/vmap.h>
 #include <catena/kernels/base/error_context.h>
 
@@ -67,7 +68,7 @@ VariablesAndDerivatives gradients(const char* op, const ListFunction& f, const C
   return autograd::internal::vjp(one, of.leaves, {}, of.graph);
 }
 
-Variables jacobians(const char*, const ListFunction& f, const Chosen& of) {
+Variables jacobians(const ListFunction& f, const Chosen& of) {
   const Nested scope;
   return of_each(f, of, [&](const ListFunction& one, const Variable& x) {
     return autograd::internal::jacobian(one, x, of.graph);

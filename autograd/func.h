@@ -17,7 +17,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
-#include <string_view>
+#include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -26,6 +26,7 @@
 #include <catena/autograd/derivatives.h>
 #include <catena/autograd/transformed.h>
 #include <catena/kernels/base/named.h>
+#include <catena/kernels/base/pointers.h>
 
 namespace autograd::func {
 
@@ -115,7 +116,7 @@ template <class... X> Chosen chosen_of(const Argnums& n, const X&... xs) {
 }
 
 CATENA_EXPORT autograd::VariablesAndDerivatives gradients(const char* op, const ListFunction& f, const Chosen& of);
-CATENA_EXPORT Variables jacobians(const char* op, const ListFunction& f, const Chosen& of);
+CATENA_EXPORT Variables jacobians(const ListFunction& f, const Chosen& of);
 CATENA_EXPORT Variables hessians(const ListFunction& f, const Chosen& of);
 
 // Variables in the form of the argument with respect to which a function was differentiated.
@@ -153,7 +154,7 @@ template <class F, Kind kind, bool kList> class Derivative {
     if constexpr (kind == Kind::hessian) {
       return formed(hessians(f, of));
     } else if constexpr (kind == Kind::jacobian) {
-      return formed(jacobians(kOp, f, of));
+      return formed(jacobians(f, of));
     } else {
       const autograd::VariablesAndDerivatives d = gradients(kOp, f, of);
       if constexpr (kind == Kind::grad) return formed(d.derivative);
@@ -271,15 +272,39 @@ struct VmapOptions {
   InDims in_dims = 0;
   int out_dims = 0;
   // "different", "same", or "error", which is read as "different"; ValueError for others.
-  std::string_view randomness = "error";
+  std::string randomness = "error";
   std::optional<int> chunk_size = {};  // without effect
 };
 namespace internal {
 CATENA_EXPORT Variables vmapped(const ListFunction& f, const Variables& xs, const std::vector<std::optional<int>>& axes,
                                 const VmapOptions& o);
+// Calls a function with variables in the form of the arguments of vmap. It owns all that it needs, because vmap calls
+// it again in backward.
+template <class R, class... X> struct CallInForm {
+  std::tuple<Argument<X>...> given;
+  catena::Shared<R> form;  // of a result that is a map: its keys, with null variables
+
+  template <class F> Variables operator()(F& f, const Variables& list) const {
+    std::size_t at = 0;
+    const auto arguments = std::apply(
+        [&](const Argument<X>&... x) { return std::tuple<Argument<X>...>{with_leaves(x, list, at)...}; }, given);
+    R result = std::apply(f, arguments);
+    if constexpr (MapOfVariables<R>) {
+      Variables out;
+      append(out, result);
+      for (auto& [key, v] : result) v = Variable();
+      *form = std::move(result);
+      return out;
+    } else {
+      return autograd::internal::outputs_of(result);
+    }
+  }
+};
 }  // namespace internal
 // autograd::vmap with PyTorch's options, for arguments that may also be lists and maps.
 template <class F> auto vmap(F&& function, const VmapOptions& o = {}) {
+  static_assert(std::is_lvalue_reference_v<F> || !autograd::internal::HasParameters<std::remove_reference_t<F>>,
+                "vmap: the link must live until backward, not be a temporary one");
   using Kept = autograd::internal::Kept<F>;
   return [ held = std::tuple<Kept>(std::forward<F>(function)), o ]<class... X>(const X&... xs) requires(
       std::is_invocable_v<std::remove_reference_t<Kept>&, const internal::Argument<X>&...>) {
@@ -288,26 +313,14 @@ template <class F> auto vmap(F&& function, const VmapOptions& o = {}) {
     o.in_dims.check(sizeof...(X));
     Variables leaves;
     std::vector<std::optional<int>> axes;
-    std::size_t i = 0;
+    std::size_t i = 0, at = 0;
     (..., (internal::append(leaves, xs), axes.resize(leaves.size(), o.in_dims.of(i++))));
-    R form{};
-    const internal::ListFunction listed = [&](const Variables& list) {
-      std::size_t at = 0;
-      std::tuple<internal::Argument<X>...> arguments{internal::with_leaves(xs, list, at)...};
-      R result = std::apply([&](const auto&... a) { return f(a...); }, arguments);
-      Variables out;
-      if constexpr (internal::MapOfVariables<R>) {
-        internal::append(out, result);
-        form = std::move(result);
-      } else {
-        out = autograd::internal::outputs_of(result);
-      }
-      return out;
-    };
-    const Variables y = internal::vmapped(listed, leaves, axes, o);
+    internal::CallInForm<R, X...> call{{internal::with_leaves(xs, leaves, at)...}, {}};
+    if constexpr (internal::MapOfVariables<R>) call.form = catena::Shared<R>::make();
+    const Variables y = internal::vmapped(autograd::internal::repeated(f, call), leaves, axes, o);
     if constexpr (internal::MapOfVariables<R>) {
-      std::size_t at = 0;
-      return internal::with_leaves(form, y, at);
+      std::size_t next = 0;
+      return internal::with_leaves(*call.form, y, next);
     } else {
       return autograd::internal::in_form_of<R>(y);
     }

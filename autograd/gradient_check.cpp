@@ -6,6 +6,7 @@
 #include <catena/autograd/debug.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/random_state.h>
 #include <catena/autograd/testing.h>
 

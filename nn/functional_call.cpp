@@ -4,6 +4,7 @@
 #include <string>
 
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/vmap.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_parameters.h>

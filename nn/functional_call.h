@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/grad.h>
 #include <catena/kernels/base/function.h>
 #include <catena/nn/link.h>
 

@@ -9,7 +9,6 @@
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_parameters.h>
 #include <catena/nn/path_pattern.h>
-#include <catena/nn/serializers/serializer.h>
 
 namespace nn {
 
@@ -351,70 +350,6 @@ std::int64_t Link::count_params() const {
   return n;
 }
 
-namespace {
-
-// Checks that a file has int8 weights for a parameter if and only if the parameter is int8.
-void check_quantization(const Serializer& s, std::string_view name, const Parameter& p) {
-  if (s.is_writer()) return;
-  const bool quantized = is_int8(p), has_scale = s.contains(std::string(name) + "_scale");
-  if (quantized == has_scale || !s.contains(name)) return;
-  const auto stored = s.stored(name);
-  check<ValueError>(!stored || (stored->dtype == Dtype::int8) == quantized, "load", "the parameter ", name, " of ",
-                    s.path(),
-                    quantized ? " is int8 and that of the file is not: load before nn::quantize_weights()"
-                              : " is int8 in the file: call nn::quantize_weights() before the file is loaded");
-}
-
-// Saves or loads the link's own entries.
-class MembersIO final : public MemberVisitor {
- public:
-  MembersIO(Serializer& s, const Link& link) : s_(s), link_(link) {}
-  void parameter(std::string_view name, Parameter& p) override {
-    check_quantization(s_, name, p);
-    s_(name, p);
-  }
-  void persistent(std::string_view name, Persistent& a) override {
-    Array array = a.array();
-    s_(name, array);
-    if (a.array() || !array) return;
-    a.array() = autograd::to_device(array, link_.device());
-    s_.on_rollback([&a] { a.array() = {}; });
-  }
-  void persistent(std::string_view name, bool& v) override { value(name, v); }
-  void persistent(std::string_view name, std::int64_t& v) override { value(name, v); }
-  void persistent(std::string_view name, double& v) override { value(name, v); }
-  void persistent(std::string_view name, std::string& v) override { value(name, v); }
-
- private:
-  template <class T> void value(std::string_view name, T& v) {
-    s_.on_rollback([&v, before = v] { v = before; });
-    s_(name, v);
-  }
-  Serializer& s_;
-  const Link& link_;
-};
-
-// Saves or loads the children. A child that several members share is in the file under each of its paths.
-class ChildrenIO final : public MemberVisitor {
- public:
-  explicit ChildrenIO(Serializer& s) : s_(s) {}
-  void link(std::string_view name, Link& child) override { child.serialize(*s_[name]); }
-
- private:
-  Serializer& s_;
-};
-
-}  // namespace
-
-void Link::serialize(Serializer& s) {
-  Serializer::Transaction transaction(s);
-  MembersIO own(s, *this);
-  visit_members(own);
-  ChildrenIO children(s);
-  visit_members(children);
-  transaction.commit();
-}
-
 Variable Link::call(const Variables&) {
   catena::fail<catena::NotImplementedError>(
       "Link.call", "this class has no NN_MEMBERS line, so it cannot be called through its base");
@@ -462,6 +397,7 @@ struct AddedMembers::Member {
 struct AddedMembers::List {
   std::vector<catena::Owned<Member>> members;
   NamedLinkHooks hooks;
+  std::vector<catena::Shared<StateHook>> state_hooks;
 };
 
 AddedMembers::AddedMembers(const AddedMembers& o) {
@@ -469,6 +405,7 @@ AddedMembers::AddedMembers(const AddedMembers& o) {
   list_ = catena::Owned<List>(new List);
   for (const auto& m : o.list_->members) list_->members.emplace_back(new Member(*m));
   list_->hooks = o.list_->hooks;
+  list_->state_hooks = o.list_->state_hooks;
 }
 
 AddedMembers& AddedMembers::operator=(const AddedMembers& o) {
@@ -527,6 +464,13 @@ const NamedLinkHooks* AddedMembers::hooks() const noexcept {
 NamedLinkHooks& AddedMembers::editable_hooks() {
   if (!list_) list_ = catena::Owned<List>(new List);
   return list_->hooks;
+}
+std::vector<catena::Shared<StateHook>> AddedMembers::state_hooks() const {
+  return list_ ? list_->state_hooks : std::vector<catena::Shared<StateHook>>();
+}
+std::vector<catena::Shared<StateHook>>& AddedMembers::editable_state_hooks() {
+  if (!list_) list_ = catena::Owned<List>(new List);
+  return list_->state_hooks;
 }
 const NamedLinkHooks* hooks_of(const Link& link) noexcept { return Naming::added(mutable_link(link)).hooks(); }
 NamedLinkHooks& editable_hooks(Link& link) { return Naming::added(link).editable_hooks(); }

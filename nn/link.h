@@ -34,6 +34,9 @@
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/nn/copy_mode.h>
+#include <catena/nn/link_hook_handle.h>
+#include <catena/nn/link_members.h>
+#include <catena/nn/member_visitor.h>
 #include <catena/nn/parameter.h>
 
 namespace nn {
@@ -56,75 +59,11 @@ struct AddParamOptions {
   Initializer initializer = {};
 };
 
-// An array that is saved with a link but not optimised (running averages). Value semantics like Parameter.
-class CATENA_EXPORT Persistent {
- public:
-  Persistent() = default;
-  Persistent(const Array& a) : array_(a) {}
-  Persistent(const Persistent& o);
-  Persistent(Persistent&&) noexcept = default;
-  Persistent& operator=(const Persistent& o);
-  Persistent& operator=(Persistent&&) noexcept = default;
-  Array& array() noexcept { return array_; }
-  const Array& array() const noexcept { return array_; }
-  operator const Array&() const noexcept { return array_; }
-  template <autograd::ForeignArray T> operator T() const { return T(array_); }
-
- private:
-  Array array_;
-};
-
-// Visits the members of a link. Persistents are arrays, int64, double, bool or strings.
-class CATENA_EXPORT MemberVisitor {
- public:
-  virtual ~MemberVisitor();
-  virtual void parameter(std::string_view name, Parameter& p);
-  virtual void persistent(std::string_view name, Persistent& a);
-  virtual void persistent(std::string_view name, bool& v);
-  virtual void persistent(std::string_view name, std::int64_t& v);
-  virtual void persistent(std::string_view name, double& v);
-  virtual void persistent(std::string_view name, std::string& v);
-  virtual void link(std::string_view name, Link& child);
-  // Visits a child that other members may share; calls link() unless overridden.
-  virtual void shared_link(std::string_view name, Link& child);
-};
-
 namespace internal {
-// The members that add_param, add_persistent and add_link added to one link, in this order. Copies are deep.
-class CATENA_EXPORT AddedMembers {
- public:
-  struct Member;
-  struct List;
-  AddedMembers() = default;
-  AddedMembers(const AddedMembers& o);
-  AddedMembers(AddedMembers&&) noexcept = default;
-  AddedMembers& operator=(const AddedMembers& o);  // parameters that exist in both keep their identity
-  AddedMembers& operator=(AddedMembers&&) noexcept = default;
-  ~AddedMembers() = default;
-  void visit(MemberVisitor& v) const;
-  Member& add(const Link& to, const std::string& name);
-  void remove(std::string_view name) noexcept;  // has no effect without a member of this name
-  // The hooks of the link (link_hook.h); null if there are none.
-  const std::vector<std::pair<std::string, catena::Shared<LinkHook>>>* hooks() const noexcept;
-  std::vector<std::pair<std::string, catena::Shared<LinkHook>>>& editable_hooks();
-
- private:
-  catena::Owned<List> list_;
-};
 class AnyLink;
 struct Naming;
 // TypeError unless `link`, the class of an object, is `type`, the one by which a function knows it.
 CATENA_EXPORT void check_class(const char* op, const std::type_info& link, const std::type_info& type);
-struct NotCallable {};
-using LinkHookFunction = catena::Function<void(Link& link, const Variables& args, const Variables& outputs)>;
-// When a hook of states is called, and with what; null where there is none.
-enum class StateMoment { none, before_state, after_state, before_load, after_load };
-struct StateOfHook {
-  StateDict* state;
-  const std::string* prefix;
-  const LoadReport* report;
-};
-using StateHookFunction = catena::Function<void(Link& link, const StateOfHook& state)>;
 }  // namespace internal
 
 // Links in their order, for a loop: for (nn::Link& link : model.modules()) ...
@@ -149,18 +88,6 @@ class LinkRange {
 
  private:
   std::vector<Link*> links_;
-};
-
-// The handle of a hook that register_forward_hook made. The hook exists as long as the link and its copies, also
-// without the handle.
-class CATENA_EXPORT LinkHookHandle {
- public:
-  explicit LinkHookHandle(catena::Shared<LinkHook> hook) noexcept : hook_(std::move(hook)) {}
-  // Ends the calls, also those by copies of the link, and destroys the function. A second call has no effect.
-  void remove();
-
- private:
-  catena::Shared<LinkHook> hook_;
 };
 
 // A parameter or a link with its path from the link that was asked, such as "/l1/W".
@@ -417,11 +344,14 @@ class CATENA_EXPORT Link {
           });
         });
   }
-  // Has hook(link, grad_outputs) called before that; other names of register_full_backward_hook.
+  // Has hook(link, grad_outputs) called at the same moment.
   template <class F> LinkHookHandle register_full_backward_pre_hook(F hook) {
+    static_assert(std::is_void_v<std::invoke_result_t<F&, Link&, const Variables&>>,
+                  "a backward pre-hook returns nothing: a hook of a variable replaces its gradient");
     return register_full_backward_hook(
         [hook = std::move(hook)](Link& link, const Variables&, const Variables& gy) mutable { hook(link, gy); });
   }
+  // Another name of register_full_backward_hook.
   template <class F> LinkHookHandle register_backward_hook(F hook) {
     return register_full_backward_hook(std::move(hook));
   }
@@ -485,6 +415,8 @@ class CATENA_EXPORT Link {
   autograd::internal::LinkMode mode_of_call() const noexcept { return {!evaluates_, !model_evaluates_}; }
   LinkHookHandle add_hook_function(internal::LinkHookFunction hook, bool before);
   LinkHookHandle add_state_hook(internal::StateHookFunction hook, internal::StateMoment moment);
+  // Calls the hooks of states of this moment, those of this link before those of its children.
+  void run_state_hooks(internal::StateMoment moment, StateDict* state = nullptr, const LoadReport* report = nullptr);
   Parameter& own_param(const std::string& name, Parameter parameter);
   Parameter& add_param_of(const std::string& name, const Shape& shape, Dtype dtype, Initializer initializer);
 
@@ -578,120 +510,5 @@ template <class L> L deepcopy(const L& link) requires(std::is_base_of_v<Link, L>
   internal::check_class("deepcopy", typeid(link), typeid(L));
   return link;
 }
-
-namespace internal {
-
-CATENA_EXPORT std::string indexed_name(std::string_view name, std::size_t i);  // "blocks/0"
-
-// For containers, visits every element ("blocks/0", as a ChainList would name it); for optionals and pointers, the
-// object if there is one.
-template <class M> void visit_member(MemberVisitor& v, std::string_view name, M& member) {
-  if constexpr (std::is_base_of_v<Parameter, M>) {
-    v.parameter(name, member);
-  } else if constexpr (std::is_base_of_v<Link, M>) {
-    v.link(name, member);
-  } else if constexpr (requires { v.persistent(name, member); }) {
-    v.persistent(name, member);
-  } else if constexpr (requires { member.has_value(); }) {
-    if (member.has_value()) visit_member(v, name, *member);
-  } else if constexpr (requires {
-                         member.get();
-                         *member;
-                       }) {
-    if (member.get() == nullptr) return;
-    if constexpr (std::is_copy_constructible_v<M> && std::is_base_of_v<Link, std::remove_cvref_t<decltype(*member)>>)
-      v.shared_link(name, *member);
-    else visit_member(v, name, *member);
-  } else if constexpr (std::is_array_v<M> || requires { member.begin(); }) {
-    std::size_t i = 0;
-    for (auto& element : member) visit_member(v, indexed_name(name, i++), element);
-  } else {
-    static_assert(
-        std::is_invocable_v<M&, const Variable&>,
-        "NN_MEMBERS lists links, Parameters, Persistents, bool, std::int64_t, double, std::string, and optionals, "
-        "smart pointers, vectors and arrays of them; functions of a Variable, such as nn::Dropout, have no parameters "
-        "and need not be listed");
-  }
-}
-// `names` is the macro's argument list as text: "l1, l2".
-template <class... M> void visit_all(MemberVisitor& v, std::string_view names, M&... members) {
-  [[maybe_unused]] auto next = [&names] {
-    const auto begin = names.find_first_not_of(" ");
-    const auto end = names.find(',', begin);
-    std::string_view name = names.substr(begin, end == names.npos ? end : end - begin);
-    names = end == names.npos ? std::string_view() : names.substr(end + 1);
-    while (!name.empty() && (name.back() == ' ' || name.back() == '_')) name.remove_suffix(1);
-    return name;
-  };
-  (visit_member(v, next(), members), ...);
-}
-
-// A call of a link in progress on this thread; errors inside it name the path from the outermost link.
-class CATENA_EXPORT CallScope {
- public:
-  explicit CallScope(const Link& root) noexcept;
-  ~CallScope();
-  CallScope(const CallScope&) = delete;
-  CallScope& operator=(const CallScope&) = delete;
-
- private:
-  friend std::string path_in_call(const Link& link);
-  const Link* root_;
-  const CallScope* outer_;
-};
-// To be called in a catch clause: rethrows the current exception with "/path/of/link: Type: detail" before its message,
-// unless an inner link has added a path. Only errors of Catena's basic classes are changed.
-[[noreturn]] CATENA_EXPORT void rethrow_at(const Link& link, std::string_view type, const std::string& detail = {});
-// Returns "x is float64, W float32: x.astype(float32)"; empty if the dtypes agree or are unknown.
-CATENA_EXPORT std::string dtype_detail(const Variable& x, const Parameter& W);
-
-[[noreturn]] CATENA_EXPORT void throw_not_callable(const char* type, std::size_t num_args);
-// True if the class hides the operator() of Link by one of its own.
-template <class Self>
-concept HasOwnCall = !requires(Self & self, NotCallable n) {
-  { self(n) } -> std::same_as<NotCallable>;
-};
-template <class Self, class F> Variable apply_to(Self& self, const Variables& a, const F& f) {
-  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variables&>) return f(self, a);
-  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variable&>)
-    if (a.size() == 1) return f(self, a[0]);
-  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variable&, const Variable&>)
-    if (a.size() == 2) return f(self, a[0], a[1]);
-  if constexpr (std::is_invocable_r_v<Variable, F, Self&, const Variable&, const Variable&, const Variable&>)
-    if (a.size() == 3) return f(self, a[0], a[1], a[2]);
-  throw_not_callable(typeid(Self).name(), a.size());
-}
-// True if the class does not hide the forward() of Link by one of its own.
-template <class Self>
-concept HasForwardOfLink = requires(void (*take)(Variable (Link::*)(const Variables&))) {
-  take(&Self::forward);
-};
-template <class Self> Variable apply(Self& self, const Variables& a) {
-  if constexpr (HasOwnCall<Self>)
-    return apply_to(self, a, [](auto& s, const auto&... x) -> decltype(s(x...)) { return s(x...); });
-  else if constexpr (HasForwardOfLink<Self>) throw_not_callable(typeid(Self).name(), a.size());
-  else return apply_to(self, a, [](auto& s, const auto&... x) -> decltype(s.forward(x...)) { return s.forward(x...); });
-}
-// Calls apply(self, args) within a CallScope; errors get the path of the link.
-CATENA_EXPORT Variable invoke_at(Link& self, const std::type_info& type, const Variables& args,
-                                 Variable (*apply)(Link& self, const Variables& args));
-template <class Self> Variable invoke(Self& self, const Variables& args) {
-  return invoke_at(self, typeid(Self), args,
-                   [](Link& link, const Variables& a) { return apply(static_cast<Self&>(link), a); });
-}
-
-}  // namespace internal
-
-// Lists the members of a link class: parameters, persistents and children, and optionals, smart pointers, vectors and
-// arrays of them. Functions, such as nn::ReLU, may be listed, which has no effect. The keys are their names without a
-// trailing underscore; elements are "<name>/0", "<name>/1", ...
-#define NN_MEMBERS(...) NN_MEMBERS_OF(::nn::Link __VA_OPT__(, ) __VA_ARGS__)
-// The same for a class whose base class has its own members.
-#define NN_MEMBERS_OF(Base, ...)                                                 \
-  void visit_declared(::nn::MemberVisitor& visitor) override {                   \
-    Base::visit_declared(visitor);                                               \
-    ::nn::internal::visit_all(visitor, #__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__); \
-  }                                                                              \
-  ::autograd::Variable call(const ::autograd::Variables& args) override { return ::nn::internal::invoke(*this, args); }
 
 }  // namespace nn

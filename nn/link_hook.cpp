@@ -72,98 +72,101 @@ Link& Link::delete_hook(std::string_view name) {
   return *this;
 }
 
-// The hook of one function of register_forward_hook.
-namespace {
-class FunctionHook : public LinkHook {
+// ---- functions as hooks -------------------------------------------------------------------------
+namespace internal {
+
+RemovableHook::~RemovableHook() = default;
+
+// Several threads may call the function and remove it.
+template <class F> class FunctionOfHook : public RemovableHook {
  public:
-  FunctionHook(internal::LinkHookFunction hook, bool before, internal::StateMoment moment = {})
-      : name_("forward_hook_" + std::to_string(next_number.fetch_add(1, std::memory_order_relaxed))),
-        function_(Function::make(std::move(hook))),
-        before_(before),
-        moment_(moment) {}
-  std::string name() const override { return name_; }
-  void forward_preprocess(Link& link, const Variables& args) override {
-    if (before_ && moment_ == internal::StateMoment::none) call(link, args, {});
-  }
-  void forward_postprocess(Link& link, const Variables& args, const Variables& outputs) override {
-    if (!before_ && moment_ == internal::StateMoment::none) call(link, args, outputs);
-  }
-  void at_state(Link& link, internal::StateMoment moment) const {
-    if (moment_ == moment) call(link, {}, {});
-  }
+  explicit FunctionOfHook(F function) : function_(catena::Shared<F>::make(std::move(function))) {}
   bool is_removed() const { return !function(); }
   // Destroys the function; if it is running, at its end.
-  void remove() {
-    Function removed;  // destroyed after the lock
+  void remove() override {
+    catena::Shared<F> removed;  // destroyed after the lock
     const std::lock_guard lock(mutex_);
     std::swap(removed, function_);
   }
+  template <class... A> void call(A&... arguments) const {
+    if (const catena::Shared<F> f = function()) (*f)(arguments...);
+  }
 
  private:
-  using Function = catena::Shared<internal::LinkHookFunction>;
-  Function function() const {
+  catena::Shared<F> function() const {
     const std::lock_guard lock(mutex_);
     return function_;
   }
-  void call(Link& link, const Variables& args, const Variables& outputs) const {
-    if (const Function f = function()) (*f)(link, args, outputs);
+  mutable std::mutex mutex_;
+  catena::Shared<F> function_;
+};
+
+class StateHook final : public FunctionOfHook<StateHookFunction> {
+ public:
+  StateHook(StateHookFunction function, StateMoment at) : FunctionOfHook(std::move(function)), moment(at) {}
+  const StateMoment moment;
+};
+
+}  // namespace internal
+
+namespace {
+
+// The hook of register_forward_hook and register_forward_pre_hook.
+class FunctionHook final : public LinkHook, public internal::FunctionOfHook<internal::LinkHookFunction> {
+ public:
+  FunctionHook(internal::LinkHookFunction function, bool before)
+      : FunctionOfHook(std::move(function)),
+        name_("forward_hook_" + std::to_string(next_number.fetch_add(1, std::memory_order_relaxed))),
+        before_(before) {}
+  std::string name() const override { return name_; }
+  void forward_preprocess(Link& link, const Variables& args) override {
+    const Variables no_outputs;
+    if (before_) call(link, args, no_outputs);
+  }
+  void forward_postprocess(Link& link, const Variables& args, const Variables& outputs) override {
+    if (!before_) call(link, args, outputs);
   }
 
+ private:
   static inline std::atomic<std::uint64_t> next_number = 0;
   const std::string name_;
-  mutable std::mutex mutex_;
-  Function function_;
   const bool before_;
-  const internal::StateMoment moment_;
 };
 
 bool is_removed(const LinkHook& hook) {
   const auto* const of_function = dynamic_cast<const FunctionHook*>(&hook);
   return of_function != nullptr && of_function->is_removed();
 }
-}  // namespace
 
-namespace {
-LinkHookHandle add_function(Link& link, internal::LinkHookFunction hook, bool before, internal::StateMoment moment) {
-  if (internal::hooks_of(link) != nullptr)
-    std::erase_if(internal::editable_hooks(link), [](const auto& h) { return is_removed(*h.second); });
-  const auto added = catena::Shared<FunctionHook>::make(std::move(hook), before, moment);
-  link.add_hook(catena::Shared<LinkHook>(added));
-  return LinkHookHandle(added);
-}
-constinit thread_local const internal::StateOfHook* state_of_hook = nullptr;  // of the hooks in progress
 }  // namespace
 
 LinkHookHandle Link::add_hook_function(internal::LinkHookFunction hook, bool before) {
-  return add_function(*this, std::move(hook), before, internal::StateMoment::none);
+  if (internal::hooks_of(*this) != nullptr)
+    std::erase_if(internal::editable_hooks(*this), [](const auto& h) { return is_removed(*h.second); });
+  const auto added = catena::Shared<FunctionHook>::make(std::move(hook), before);
+  add_hook(catena::Shared<LinkHook>(added));
+  return LinkHookHandle(added);
 }
 
 LinkHookHandle Link::add_state_hook(internal::StateHookFunction hook, internal::StateMoment moment) {
-  return add_function(
-      *this,
-      [hook = std::move(hook)](Link& link, const Variables&, const Variables&) mutable { hook(link, *state_of_hook); },
-      true, moment);
+  auto& hooks = added_.editable_state_hooks();
+  std::erase_if(hooks, [](const auto& h) { return h->is_removed(); });
+  const auto added = catena::Shared<internal::StateHook>::make(std::move(hook), moment);
+  hooks.push_back(added);
+  return LinkHookHandle(added);
 }
 
-void internal::run_state_hooks(Link& root, StateMoment moment, StateDict* state, const LoadReport* report) {
-  for (const NamedLink& l : root.namedlinks()) {
-    const NamedLinkHooks* const own = hooks_of(*l.link);
-    if (own == nullptr) continue;
-    const NamedLinkHooks hooks = *own;  // a hook may add hooks
+void Link::run_state_hooks(internal::StateMoment moment, StateDict* state, const LoadReport* report) {
+  for (const NamedLink& l : namedlinks()) {
     const std::string prefix = l.path == "/" ? std::string() : l.path.substr(1) + "/";
-    const StateOfHook now{state, &prefix, report};
-    const StateOfHook* const outer = std::exchange(state_of_hook, &now);
-    struct Restore {
-      const StateOfHook* outer;
-      ~Restore() { state_of_hook = outer; }
-    } const restore{outer};
-    for (const auto& [name, hook] : hooks)
-      if (const auto* const f = dynamic_cast<const FunctionHook*>(hook.get())) f->at_state(*l.link, moment);
+    const internal::StateOfHook of{state, &prefix, report};
+    for (const auto& hook : l.link->added_.state_hooks())  // a copy: a hook may add hooks
+      if (hook->moment == moment) hook->call(*l.link, of);
   }
 }
 
 void LinkHookHandle::remove() {
-  if (hook_) static_cast<FunctionHook&>(*hook_).remove();  // null: the handle was moved
+  if (hook_) hook_->remove();  // null: the handle was moved
 }
 
 LinkHookScope LinkHook::scope() { return LinkHookScope(*this); }

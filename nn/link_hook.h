@@ -125,8 +125,6 @@ using NamedLinkHooks = std::vector<std::pair<std::string, catena::Shared<LinkHoo
 // The hooks of a link; null if it has none. Those of `editable_hooks` may be changed.
 CATENA_EXPORT const NamedLinkHooks* hooks_of(const Link& link) noexcept;
 NamedLinkHooks& editable_hooks(Link& link);
-// Calls the hooks of states of this moment, those of a link before those of its children.
-void run_state_hooks(Link& root, StateMoment moment, StateDict* state = nullptr, const LoadReport* report = nullptr);
 }  // namespace internal
 
 }  // namespace nn

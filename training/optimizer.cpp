@@ -64,6 +64,7 @@ void Optimizer::set_target(Link& target, catena::Shared<Link> owner) try {
   epoch_ = 0;
   loss_ = {};
   hooks_.clear();
+  state_hooks_.clear();
   passes_.clear();
   if (exchange_) exchange_->setup();
   forget_groups();  // counts as a change

@@ -259,17 +259,21 @@ class CATENA_EXPORT Optimizer {
   }
   // Hooks before and after state_dict() and load_state_dict(): hook(optimizer), and where there is a state before,
   // hook(optimizer, state), which may change the state. setup() forgets them, too.
-  template <std::invocable<Optimizer&> F> StepHookHandle register_state_dict_pre_hook(F hook) {
-    return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::before_state);
+  template <std::invocable<Optimizer&> F> nn::LinkHookHandle register_state_dict_pre_hook(F hook) {
+    return add_state_hook([hook = std::move(hook)](Optimizer& o, nn::StateDict*) mutable { hook(o); },
+                          nn::internal::StateMoment::before_state);
   }
-  template <std::invocable<Optimizer&, nn::StateDict&> F> StepHookHandle register_state_dict_post_hook(F hook) {
-    return add_state_hook(std::move(hook), HookTiming::after_state);
+  template <std::invocable<Optimizer&, nn::StateDict&> F> nn::LinkHookHandle register_state_dict_post_hook(F hook) {
+    return add_state_hook([hook = std::move(hook)](Optimizer& o, nn::StateDict* s) mutable { hook(o, *s); },
+                          nn::internal::StateMoment::after_state);
   }
-  template <std::invocable<Optimizer&, nn::StateDict&> F> StepHookHandle register_load_state_dict_pre_hook(F hook) {
-    return add_state_hook(std::move(hook), HookTiming::before_load);
+  template <std::invocable<Optimizer&, nn::StateDict&> F> nn::LinkHookHandle register_load_state_dict_pre_hook(F hook) {
+    return add_state_hook([hook = std::move(hook)](Optimizer& o, nn::StateDict* s) mutable { hook(o, *s); },
+                          nn::internal::StateMoment::before_load);
   }
-  template <std::invocable<Optimizer&> F> StepHookHandle register_load_state_dict_post_hook(F hook) {
-    return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) mutable { hook(o); }), HookTiming::after_load);
+  template <std::invocable<Optimizer&> F> nn::LinkHookHandle register_load_state_dict_post_hook(F hook) {
+    return add_state_hook([hook = std::move(hook)](Optimizer& o, nn::StateDict*) mutable { hook(o); },
+                          nn::internal::StateMoment::after_load);
   }
   void step() { update(); }
   // Calls PyTorch's closure (it clears the gradients, calls backward() and returns the loss), updates, and returns the
@@ -376,8 +380,10 @@ class CATENA_EXPORT Optimizer {
   void refresh_slots();
   struct HookScope;
   StepHookHandle add_step_hook(Hook hook, HookTiming timing);
-  StepHookHandle add_state_hook(catena::Function<void(Optimizer&, nn::StateDict&)> hook, HookTiming timing);
-  void run_state_hooks(HookTiming timing, nn::StateDict* state = nullptr);
+  struct StateHook;
+  using StateHookFunction = catena::Function<void(Optimizer&, nn::StateDict*)>;
+  nn::LinkHookHandle add_state_hook(StateHookFunction hook, nn::internal::StateMoment moment);
+  void run_state_hooks(nn::internal::StateMoment moment, nn::StateDict* state = nullptr);
   struct GradientDecay;
   double decay_rate(std::size_t value_set) const;
   std::vector<double> values_for_block(const std::vector<const internal::ParamGroupData*>& groups) const;
@@ -437,6 +443,7 @@ class CATENA_EXPORT Optimizer {
   bool in_step_ = false;  // update() is called by step(), which checks the gradients itself
   std::int64_t t_ = 0, epoch_ = 0;
   internal::HookList hooks_;
+  std::vector<catena::Shared<StateHook>> state_hooks_;
   const internal::ParamGroupData* hook_group_ = nullptr;  // whose hook is in progress; null: that of no group
   std::vector<Slot> slots_;
   const Slot* updating_ = nullptr;                                // in update_one

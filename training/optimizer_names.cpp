@@ -43,37 +43,44 @@ struct Optimizer::WithHyper {
   }
 };
 
-namespace {
-constinit thread_local nn::StateDict* state_of_hook = nullptr;  // of the hooks in progress
+// An optimizer belongs to one thread at a time, and so does the handle of a hook.
+struct Optimizer::StateHook final : nn::internal::RemovableHook {
+  StateHook(StateHookFunction hook, nn::internal::StateMoment at)
+      : moment(at), function(catena::Shared<StateHookFunction>::make(std::move(hook))) {}
+  void remove() override { function = {}; }
+  const nn::internal::StateMoment moment;
+  catena::Shared<StateHookFunction> function;  // null once the hook is removed
+};
+
+nn::LinkHookHandle Optimizer::add_state_hook(StateHookFunction hook, nn::internal::StateMoment moment) {
+  catena::check<catena::RuntimeError>(target_ != nullptr, "add_hook", "call setup before adding a hook of states");
+  std::erase_if(state_hooks_, [](const auto& h) { return !h->function; });
+  const auto added = catena::Shared<StateHook>::make(std::move(hook), moment);
+  state_hooks_.push_back(added);
+  return nn::LinkHookHandle(added);
 }
 
-StepHookHandle Optimizer::add_state_hook(catena::Function<void(Optimizer&, nn::StateDict&)> hook, HookTiming timing) {
-  return add_step_hook(Hook([hook = std::move(hook)](Optimizer& o) { hook(o, *state_of_hook); }), timing);
-}
-
-void Optimizer::run_state_hooks(HookTiming timing, nn::StateDict* state) {
-  struct Restore {
-    nn::StateDict* outer;
-    ~Restore() { state_of_hook = outer; }
-  } const restore{std::exchange(state_of_hook, state)};
-  const internal::HookList hooks = hooks_;  // a hook may add hooks
-  for (const auto& h : hooks)
-    if (h->timing == timing) h->hook(*this);
+void Optimizer::run_state_hooks(nn::internal::StateMoment moment, nn::StateDict* state) {
+  const std::vector<catena::Shared<StateHook>> hooks = state_hooks_;  // a hook may add hooks
+  for (const auto& hook : hooks)
+    if (const catena::Shared<StateHookFunction> f = hook->function; f && hook->moment == moment) (*f)(*this, state);
 }
 
 nn::StateDict Optimizer::state_dict() {
-  run_state_hooks(HookTiming::before_state);
+  using nn::internal::StateMoment;
+  run_state_hooks(StateMoment::before_state);
   WithHyper both{*this};
   nn::StateDict state = nn::state_dict(both);
-  run_state_hooks(HookTiming::after_state, &state);
+  run_state_hooks(StateMoment::after_state, &state);
   return state;
 }
 nn::LoadReport Optimizer::load_state_dict(const nn::StateDict& state) {
+  using nn::internal::StateMoment;
   nn::StateDict changed = state;  // by hooks
-  run_state_hooks(HookTiming::before_load, &changed);
+  run_state_hooks(StateMoment::before_load, &changed);
   WithHyper both{*this};
   const nn::LoadReport report = nn::load_state_dict(both, changed);
-  run_state_hooks(HookTiming::after_load);
+  run_state_hooks(StateMoment::after_load);
   return report;
 }
 

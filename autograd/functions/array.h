@@ -62,8 +62,8 @@ template <ForeignArray T> Variable broadcast_to(const T& a, const Shape& shape) 
 // Returns x itself if it has the dtype. Differentiable between floating dtypes; integers and bools, as x or as the
 // result, have no gradient.
 CATENA_EXPORT Variable cast(const Variable& x, Dtype dtype);
-template <std::convertible_to<std::string_view> S> Variable cast(const Variable& x, const S& dtype) {
-  return cast(x, catena::dtype_from_name(dtype));
+template <std::convertible_to<std::string_view> S> Variable cast(const Variable& x, const S& name) {
+  return cast(x, catena::dtype_from_name(name));
 }
 // A copy on another device, or on the same one; the gradient is copied back.
 //   copy(x, -1)  to the host    copy(x, 1)  to cuda:1    copy(x, device)

@@ -1,7 +1,6 @@
 #include <catena/autograd/functions/basic_math.h>
 
 #include <cmath>
-#include <optional>
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
@@ -11,6 +10,7 @@
 #include <catena/autograd/functions/complex.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/promotion.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -30,7 +30,8 @@ using Values = ElementwiseValues;
 // ---- the table ----------------------------------------------------------------------------------
 
 struct Flags {
-  bool any_dtype = false, constant_first = false;
+  InputDtypes dtypes = InputDtypes::floating;
+  bool constant_first = false;
 };
 constexpr ElementwiseFunction rule(const char* label, const catena::KernelDef& kernel, Retain retain,
                                    Variable (*gradient)(int, const Values&), Flags flags = {}) {
@@ -38,40 +39,48 @@ constexpr ElementwiseFunction rule(const char* label, const catena::KernelDef& k
           .kernel = &kernel,
           .retain = retain,
           .gradient = gradient,
-          .any_dtype = flags.any_dtype,
+          .dtypes = flags.dtypes,
           .constant_first = flags.constant_first};
 }
 
-bool is_whole(Dtype dtype) { return !catena::is_floating(dtype) && !catena::is_complex_dtype(dtype); }
+using catena::is_exact;
 
 namespace kernels = catena::kernels;
 Variable same(int, const Values& v) { return v.gy; }
 Variable opposite(int, const Values& v) { return -v.gy; }
-Variable times_constant(int, const Values& v) { return v.gy * v.c[0]; }
+// The gradient of a product with a complex number has its conjugate.
+Variable times_constant(int, const Values& v) {
+  const Constant& c = v.c[0];
+  if (!catena::is_complex_dtype(v.gy.dtype())) return v.gy * c;
+  if (c.is_array()) return v.gy * apply(kernels::conjugate, {c.array()});
+  const auto z = c.scalar().to<catena::complex128>();
+  return v.gy * Scalar(catena::complex128(z.re, -z.im));
+}
 
-constexpr auto kNegate = rule("__neg__", kernels::negative, kRetainNothing, opposite, {.any_dtype = true});
-constexpr auto kAbsolute =
-    rule("|_|", kernels::absolute, kRetainX,
-         [](int, const Values& v) { return v.gy * apply(kernels::sign, {v.x0.data()}); }, {.any_dtype = true});
+constexpr auto kNegate = rule("__neg__", kernels::negative, kRetainNothing, opposite, {.dtypes = InputDtypes::any});
+constexpr auto kAbsolute = rule("|_|", kernels::absolute, kRetainX,
+                                [](int, const Values& v) { return v.gy * apply(kernels::sign, {v.x0.data()}); },
+                                {.dtypes = InputDtypes::real});
 
-constexpr auto kFix = rule("fix", kernels::fix, kRetainNothing, [](int, const Values& v) { return zeros_of(v.gy); });
+constexpr auto kFix = rule("fix", kernels::fix, kRetainNothing, [](int, const Values& v) { return zeros_of(v.gy); },
+                           {.dtypes = InputDtypes::real});
 constexpr auto kRound =
     rule("round", kernels::rint, kRetainNothing, [](int, const Values& v) { return zeros_of(v.gy); });
 
-constexpr auto kAdd = rule("_ + _", kernels::add, kRetainNothing, same, {.any_dtype = true});
-constexpr auto kAddConstant = rule("_ + $", kernels::add, kRetainNothing, same, {.any_dtype = true});
+constexpr auto kAdd = rule("_ + _", kernels::add, kRetainNothing, same, {.dtypes = InputDtypes::any});
+constexpr auto kAddConstant = rule("_ + $", kernels::add, kRetainNothing, same, {.dtypes = InputDtypes::any});
 
 constexpr auto kSubtract =
     rule("_ - _", kernels::subtract, kRetainNothing,
-         [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; }, {.any_dtype = true});
+         [](int target, const Values& v) { return target == 0 ? v.gy : -v.gy; }, {.dtypes = InputDtypes::any});
 constexpr auto kSubtractFromConstant =
-    rule("$ - _", kernels::subtract, kRetainNothing, opposite, {.any_dtype = true, .constant_first = true});
+    rule("$ - _", kernels::subtract, kRetainNothing, opposite, {.dtypes = InputDtypes::any, .constant_first = true});
 
 constexpr auto kMultiply =
     rule("_ * _", kernels::multiply, kRetainXs,
-         [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }, {.any_dtype = true});
+         [](int target, const Values& v) { return v.gy * (target == 0 ? v.x1 : v.x0); }, {.dtypes = InputDtypes::real});
 constexpr auto kMultiplyConstant =
-    rule("_ * $", kernels::multiply, kRetainNothing, times_constant, {.any_dtype = true});
+    rule("_ * $", kernels::multiply, kRetainNothing, times_constant, {.dtypes = InputDtypes::any});
 // The constant of the kernel is the reciprocal.
 constexpr auto kDivideByConstant = rule("_ * $", kernels::multiply, kRetainNothing, times_constant);
 
@@ -86,7 +95,7 @@ constexpr auto kPower = rule("_ ** _", kernels::power, kRetainXs | kRetainY,
                              [](int target, const Values& v) {
                                return target == 0 ? v.gy * v.x1 * pow(v.x0, v.x1 - 1) : v.gy * v.y * log(v.x0);
                              },
-                             {.any_dtype = true});
+                             {.dtypes = InputDtypes::real});
 
 Variable power_constant_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
@@ -95,15 +104,24 @@ Variable power_constant_gradient(int, const Values& v) {
   if (exponent == 0) return zeros_of(v.gy);
   return exponent == 2 ? v.gy * v.x0 * 2 : v.gy * pow(v.x0, exponent - 1) * exponent;
 }
-constexpr auto kPowerConstant = rule("_ ** $", kernels::power, kRetainX, power_constant_gradient, {.any_dtype = true});
+constexpr auto kPowerConstant =
+    rule("_ ** $", kernels::power, kRetainX, power_constant_gradient, {.dtypes = InputDtypes::real});
 
 Variable constant_power_gradient(int, const Values& v) {
   const Constant& c = v.c[0];
   const Variable g = v.gy * v.y;
   return c.is_array() ? g * apply(kernels::log, {c.array()}) : g * std::log(c.scalar().to_double());
 }
-constexpr auto kConstantPower =
-    rule("$ ** _", kernels::power, kRetainY, constant_power_gradient, {.any_dtype = true, .constant_first = true});
+constexpr auto kConstantPower = rule("$ ** _", kernels::power, kRetainY, constant_power_gradient,
+                                     {.dtypes = InputDtypes::real, .constant_first = true});
+
+// Integers have no powers with negative integer exponents.
+void check_exponent(const Variable& x, const Constant& c) {
+  if (c.is_array() || !x || !is_exact(x.dtype())) return;
+  catena::check<catena::ValueError>(c.scalar() >= Scalar(0), "pow", "x has the dtype ", x.dtype(),
+                                    ", and the exponent is ", c.scalar(),
+                                    "; a floating exponent gives a floating result");
+}
 
 // x ** 2 by a multiplication instead of the power function; its label shows the exponent.
 class PowerOfTwo final : public FunctionNode, public internal::HasOptions {
@@ -111,6 +129,10 @@ class PowerOfTwo final : public FunctionNode, public internal::HasOptions {
   explicit PowerOfTwo(const Constant& c) : c_(c) {}
   std::string label() const override { return "_ ** " + c_.label(); }
   void options(internal::FunctionOptions& o) const override { o.function("square"); }
+  void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
+    using namespace type_check;
+    expect(in_types[0].dtype.kind() != 'c');
+  }
   Arrays forward(const Arrays& x) override {
     retain_inputs({0});
     return {apply(catena::kernels::square, {x[0]})};
@@ -138,6 +160,7 @@ Variable constant_operand(const Constant& c, const Variable& x) {
 Constant negative(const Constant& c, const Variable& x) {
   if (c.is_array()) return -astype(c.array(), x.dtype());
   const Scalar& s = c.scalar();
+  if (s.is_complex()) return Constant(-s);
   return s.is_floating() ? Constant(-s.to_double()) : Constant(-s.to<std::int64_t>());
 }
 
@@ -152,7 +175,7 @@ Variable absolute(const Variable& x) {
   return x && x.is_complex() ? internal::complex_absolute(x) : elementwise(kAbsolute, x);
 }
 Variable fix(const Variable& x) { return elementwise(kFix, x); }
-Variable round(const Variable& x) { return elementwise(kRound, x); }
+Variable round(const Variable& x) { return x && is_exact(x.dtype()) ? x : elementwise(kRound, x); }
 
 namespace {
 
@@ -197,45 +220,27 @@ Variable minimum(const Variables& xs) { return extremum("minimum", xs, minimum);
 
 namespace internal {
 
-namespace {
-
-// Integers and bools, as an operand beside floating numbers, become floating, and two integer dtypes their common one.
-// Two floating dtypes have none: a silent conversion would be a mistake of the program more often than its aim.
-std::optional<Dtype> common_dtype(Dtype a, Dtype b) {
-  if (is_whole(a) && is_whole(b)) return catena::promote_types(a, b);
-  if (is_whole(a)) return b;
-  if (is_whole(b)) return a;
-  return {};
-}
-Variable of_two(const ElementwiseFunction& function, const Variable& x, const Variable& y) {
-  if (x && y && x.dtype() != y.dtype()) [[unlikely]] {
-    if (const auto dtype = common_dtype(x.dtype(), y.dtype()))
-      return elementwise(function, cast(x, *dtype), cast(y, *dtype));
-  }
-  return elementwise(function, x, y);
-}
-// x, or, kept by `converted`, x in the dtype that the constant asks for: an integer dtype beside a floating constant,
-// and in a division, is not that of the result.
-const Variable& beside(const Constant& c, const Variable& x, Variable& converted, bool divided = false) {
-  if (!x || !is_whole(x.dtype())) [[likely]]
+const Variable& beside(const Constant& c, const Variable& x, Variable& converted, bool divided) {
+  if (!x || !is_exact(x.dtype())) [[likely]]
     return x;
-  const bool floating_array = c.is_array() && !is_whole(c.array().dtype());
-  if (!floating_array && !divided && (c.is_array() || !c.scalar().is_floating())) return x;
-  return converted = cast(x, floating_array ? c.array().dtype() : get_dtype());
+  Dtype dtype = x.dtype();
+  if (c.is_array()) dtype = promoted(dtype, c.array().dtype());
+  else if (c.scalar().is_floating()) dtype = get_dtype();
+  else if (dtype == Dtype::bool_ && c.scalar().kind() != Scalar::Kind::bool_) dtype = Dtype::int64;
+  if (divided && is_exact(dtype)) dtype = get_dtype();
+  return dtype == x.dtype() ? x : converted = cast(x, dtype);
 }
-
-}  // namespace
 
 Variable negate(const Variable& x) { return elementwise(kNegate, x); }
 
-Variable add(const Variable& x, const Variable& y) { return of_two(kAdd, x, y); }
+Variable add(const Variable& x, const Variable& y) { return elementwise(kAdd, x, y); }
 Variable add(const Variable& x, const Constant& c) {
   Variable converted;
   return elementwise(kAddConstant, beside(c, x, converted), c);
 }
 Variable add(const Constant& c, const Variable& x) { return add(x, c); }
 
-Variable subtract(const Variable& x, const Variable& y) { return of_two(kSubtract, x, y); }
+Variable subtract(const Variable& x, const Variable& y) { return elementwise(kSubtract, x, y); }
 Variable subtract(const Variable& x, const Constant& c) {
   Variable converted;
   const Variable& a = beside(c, x, converted);
@@ -249,7 +254,7 @@ Variable subtract(const Constant& c, const Variable& x) {
 Variable multiply(const Variable& x, const Variable& y) {
   if (x && y && x.is_complex() && y.is_complex()) [[unlikely]]
     return internal::complex_product(x, y);
-  return of_two(kMultiply, x, y);
+  return elementwise(kMultiply, x, y);
 }
 Variable multiply(const Variable& x, const Constant& c) {
   Variable converted;
@@ -258,9 +263,9 @@ Variable multiply(const Variable& x, const Constant& c) {
 Variable multiply(const Constant& c, const Variable& x) { return multiply(x, c); }
 
 Variable divide(const Variable& x, const Variable& y) {
-  if (x && y && is_whole(x.dtype()) && is_whole(y.dtype())) [[unlikely]]
+  if (x && y && is_exact(x.dtype()) && is_exact(y.dtype())) [[unlikely]]
     return elementwise(kDivide, cast(x, get_dtype()), cast(y, get_dtype()));
-  return of_two(kDivide, x, y);
+  return elementwise(kDivide, x, y);
 }
 Variable divide(const Variable& x, const Constant& c) {
   Variable converted;
@@ -271,10 +276,11 @@ Variable divide(const Constant& c, const Variable& x) {
   return elementwise(kDivideConstant, beside(c, x, converted, true), c);
 }
 
-Variable power(const Variable& x, const Variable& y) { return of_two(kPower, x, y); }
+Variable power(const Variable& x, const Variable& y) { return elementwise(kPower, x, y); }
 Variable power(const Variable& x, const Constant& c) {
   Variable converted;
   const Variable& a = beside(c, x, converted);
+  check_exponent(a, c);
   if (!c.is_array() && c.scalar().to_double() == 2) return apply_node<PowerOfTwo>({a}, c)[0];
   return elementwise(kPowerConstant, a, c);
 }

@@ -50,7 +50,7 @@ class Product final : public FunctionNode {
   Variables backward(const Targets& targets, const Variables& gy) override {
     Variables g;
     for (const int t : targets) {
-      const Variable other = apply_node<Conjugate>({retained_input(1 - t)})[0];
+      const Variable other = conjugated(retained_input(1 - t));
       g.push_back(sum_to(complex_product(gy[0], other), input_shape(t)));
     }
     return g;
@@ -60,6 +60,7 @@ class Product final : public FunctionNode {
 }  // namespace
 
 Variable complex_absolute(const Variable& x) { return apply_node<Absolute>({x})[0]; }
+Variable conjugated(const Variable& z) { return apply_node<Conjugate>({z})[0]; }
 Variable complex_product(const Variable& x, const Variable& y) { return apply_node<Product>({x, y})[0]; }
 
 }  // namespace autograd::internal

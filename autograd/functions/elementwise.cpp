@@ -10,6 +10,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/hooks.h>
+#include <catena/autograd/promotion.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 
@@ -62,7 +63,8 @@ class Elementwise final : public FunctionNode, public internal::HasOptions {
   // Called only if the fast check below has failed.
   void check_type_forward(const type_check::TypeInfoTuple& in_types) const override {
     using namespace type_check;
-    if (!function_.any_dtype) expect(in_types[0].dtype.kind() == 'f');
+    if (function_.dtypes == InputDtypes::real) expect(in_types[0].dtype.kind() != 'c');
+    else if (function_.dtypes != InputDtypes::any) expect(in_types[0].dtype.kind() == 'f');
     if (in_types.count() < 2) return;
     if (function_.same_shape)
       return expect(in_types[1].dtype == in_types[0].dtype, in_types[1].shape == in_types[0].shape);
@@ -119,8 +121,12 @@ class Elementwise final : public FunctionNode, public internal::HasOptions {
   std::array<std::uint32_t, 2> versions_{};
 };
 
+bool is_input_dtype(Dtype dtype, InputDtypes of) {
+  if (of == InputDtypes::any || catena::is_floating(dtype)) return true;
+  return of == InputDtypes::real && catena::is_exact(dtype);
+}
 bool types_fit(const ElementwiseFunction& function, std::span<const Array* const> x) {
-  if (!function.any_dtype && !catena::is_floating(x[0]->dtype())) return false;
+  if (!is_input_dtype(x[0]->dtype(), function.dtypes)) return false;
   if (x.size() < 2) return true;
   return x[0]->dtype() == x[1]->dtype() &&
          (x[0]->shape() == x[1]->shape() || (!function.same_shape && broadcast_together(x[0]->shape(), x[1]->shape())));
@@ -195,8 +201,7 @@ Array ElementwiseArrays::result(const catena::KernelDef& kernel, std::initialize
 }
 
 Variable elementwise(const ElementwiseFunction& function, const Variable& x) {
-  if (function.converts_integers && x && !catena::is_floating(x.dtype()) && !catena::is_complex_dtype(x.dtype()))
-      [[unlikely]] {
+  if (function.dtypes == InputDtypes::converted && x && catena::is_exact(x.dtype())) [[unlikely]] {
     const Variable converted = cast(x, get_dtype());
     return call(function, {&converted, 1}, {});
   }
@@ -204,6 +209,12 @@ Variable elementwise(const ElementwiseFunction& function, const Variable& x) {
 }
 
 Variable elementwise(const ElementwiseFunction& function, const Variable& x0, const Variable& x1) {
+  if (x0 && x1 && x0.dtype() != x1.dtype() && (catena::is_exact(x0.dtype()) || catena::is_exact(x1.dtype())))
+      [[unlikely]] {
+    const Dtype dtype = internal::promoted(x0.dtype(), x1.dtype());
+    const Variable a = cast(x0, dtype), b = cast(x1, dtype);
+    return call(function, internal::BorrowedPair(a, b), {});
+  }
   return call(function, internal::BorrowedPair(x0, x1), {});
 }
 

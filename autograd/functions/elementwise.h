@@ -41,6 +41,14 @@ constexpr Retain operator|(Retain a, Retain b) {
   return static_cast<Retain>(static_cast<int>(a) | static_cast<int>(b));
 }
 
+// The dtypes of the inputs of a function; InvalidType for others.
+enum class InputDtypes : unsigned char {
+  floating,
+  converted,  // floating; integers and bools as the only input take the floating dtype of the configuration
+  real,       // integers and bools as well
+  any,        // and complex numbers
+};
+
 struct ElementwiseFunction {
   const char* label;  // "$" is replaced by the first constant
   const catena::KernelDef* kernel;
@@ -48,13 +56,14 @@ struct ElementwiseFunction {
   // Returns the gradient of input `target` in the shape of the result; the caller sums it to the shape of the input.
   Variable (*gradient)(int target, const ElementwiseValues& v) = nullptr;
   Array (*fused)(int target, const ElementwiseArrays& v) = nullptr;
-  bool any_dtype = false;          // otherwise inputs must be floating
-  bool converts_integers = false;  // one input of integers or bools takes the floating dtype of the configuration
-  bool constant_first = false;     // the kernel has the constants before the inputs
-  bool same_shape = false;         // otherwise inputs broadcast
+  InputDtypes dtypes = InputDtypes::floating;
+  bool constant_first = false;  // the kernel has the constants before the inputs
+  bool same_shape = false;      // otherwise inputs broadcast
 };
 
-// Inputs broadcast against each other or, with same_shape, have one shape, and have one dtype (else InvalidType).
+// Inputs broadcast against each other or, with same_shape, have one shape, and have one dtype (else InvalidType), to
+// which an input of integers or bools is converted. Two floating dtypes stay as they are: a silent conversion would be
+// a mistake of the program more often than its aim.
 // Constants follow the inputs as operands of the kernel. They are converted to the dtype of x; an array constant and x
 // broadcast against each other (else ValueError) and are on one device (else TypeError). The entry must outlive the
 // graph (a constexpr at namespace scope does).
@@ -85,12 +94,11 @@ constexpr ElementwiseFunction unary(const char* label, const catena::KernelDef& 
           .retain = retain,
           .gradient = gradient,
           .fused = fused,
-          .converts_integers = true};
+          .dtypes = InputDtypes::converted};
 }
 // The same of a function that computes integers of integers.
-constexpr ElementwiseFunction of_any_dtype(ElementwiseFunction f) {
-  f.any_dtype = true;
-  f.converts_integers = false;
+constexpr ElementwiseFunction of_integers(ElementwiseFunction f) {
+  f.dtypes = InputDtypes::real;
   return f;
 }
 // Returns the constant converted to the dtype of x, as an operand of kernels. ValueError for an array that does not

@@ -38,7 +38,7 @@ constexpr auto kLog10 =
 constexpr auto kLog1p = unary("log1p", kernels::log1p, kRetainX, [](int, Values v) { return v.gy / (v.x0 + 1); });
 constexpr auto kSqrt = unary("sqrt", kernels::sqrt, kRetainY, [](int, Values v) { return v.gy / (v.y * 2); });
 constexpr auto kSquare =
-    internal::of_any_dtype(unary("square", kernels::square, kRetainX, [](int, Values v) { return v.gy * (v.x0 * 2); }));
+    internal::of_integers(unary("square", kernels::square, kRetainX, [](int, Values v) { return v.gy * (v.x0 * 2); }));
 constexpr auto kSin = unary("sin", kernels::sin, kRetainX, [](int, Values v) { return v.gy * cos(v.x0); });
 constexpr auto kCos = unary("cos", kernels::cos, kRetainX, [](int, Values v) { return -(v.gy * sin(v.x0)); });
 constexpr auto kTan = unary("tan", kernels::tan, kRetainX, [](int, Values v) { return v.gy / square(cos(v.x0)); });
@@ -65,10 +65,12 @@ constexpr auto kCbrt = unary("cbrt", kernels::cbrt, kRetainY, [](int, Values v) 
 constexpr auto kSigmoid = unary(
     "Sigmoid", kernels::sigmoid, kRetainY, [](int, Values v) { return v.gy * v.y * (1 - v.y); },
     run_fused<kernels::sigmoid_bwd>);
-constexpr auto kFloor = unary("floor", kernels::floor, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
-constexpr auto kCeil = unary("ceil", kernels::ceil, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); });
+constexpr auto kFloor =
+    internal::of_integers(unary("floor", kernels::floor, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); }));
+constexpr auto kCeil =
+    internal::of_integers(unary("ceil", kernels::ceil, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); }));
 constexpr auto kSign =
-    internal::of_any_dtype(unary("sign", kernels::sign, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); }));
+    internal::of_integers(unary("sign", kernels::sign, kRetainNothing, [](int, Values v) { return zeros_of(v.gy); }));
 
 }  // namespace
 
@@ -247,7 +249,7 @@ constexpr ElementwiseFunction kRsqrt = {
     .kernel = &catena::kernels::rsqrt,
     .retain = kRetainY,
     .gradient = [](int, const ElementwiseValues& v) { return v.gy * (v.y * v.y * v.y * -0.5); },
-    .converts_integers = true};
+    .dtypes = InputDtypes::converted};
 
 }  // namespace
 

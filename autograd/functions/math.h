@@ -4,8 +4,8 @@
 //
 // This file: elementwise mathematical functions of one and of several arguments. The result has the dtype of x.
 // Integers and bools as the only argument are converted to the floating dtype of the configuration, as in PyTorch, but
-// not those of square and sign. Several arguments are floating and have equal shapes, unless they are said to
-// broadcast.
+// not those of square, sign, floor and ceil. Several arguments are floating and have equal shapes, unless they are said
+// to broadcast.
 #pragma once
 
 #include <concepts>

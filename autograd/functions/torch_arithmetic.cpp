@@ -7,6 +7,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/input_types.h>
+#include <catena/autograd/promotion.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -38,11 +39,11 @@ constexpr ElementwiseFunction kRemainder = {.label = "remainder",
                                               if (target == 0) return v.gy;
                                               return -(v.gy * apply(kernels::floor_divide, {v.x0.data(), v.x1.data()}));
                                             },
-                                            .any_dtype = true};
+                                            .dtypes = InputDtypes::real};
 constexpr ElementwiseFunction kFloorDivide = {.label = "_ // _",
                                               .kernel = &kernels::floor_divide,
                                               .gradient = [](int, const Values& v) { return zeros_of(v.gy); },
-                                              .any_dtype = true};
+                                              .dtypes = InputDtypes::real};
 constexpr ElementwiseFunction kFmax = {
     .label = "fmax", .kernel = &kernels::fmax, .retain = kRetainXs, .gradient = [](int target, const Values& v) {
       return chosen(target, v, kernels::greater_equal);
@@ -64,12 +65,32 @@ constexpr ElementwiseFunction kCopysign = {.label = "copysign",
 
 }  // namespace
 
-Variable internal::rounded_quotient(const Variable& quotient, std::string_view mode) {
-  if (mode.empty()) return quotient;
+namespace internal {
+
+VariableAndConstant as_variables(const Variable& x, const Constant& c) {
+  Variable converted;
+  const Variable& a = beside(c, x, converted);
+  return {a, branch(c, a)};
+}
+
+Variable rounded_quotient(const Variable& x, const Variable& y, std::string_view mode) {
   check<ValueError>(mode == "trunc" || mode == "floor", "div", "the rounding mode is \"", mode,
                     "\"; it must be \"trunc\", \"floor\" or empty");
-  return mode == "floor" ? floor(quotient) : fix(quotient);
+  if (mode == "floor") return floor_divide(x, y);
+  if (catena::is_exact(x.dtype()) && catena::is_exact(y.dtype()))
+    return floor_divide(absolute(x), absolute(y)) * sign(x) * sign(y);
+  return fix(x / y);
 }
+Variable rounded_quotient(const Variable& x, const Constant& c, std::string_view mode) {
+  const auto [a, b] = as_variables(x, c);
+  return rounded_quotient(a, b, mode);
+}
+Variable rounded_quotient(const Constant& c, const Variable& x, std::string_view mode) {
+  const auto [a, b] = as_variables(x, c);
+  return rounded_quotient(b, a, mode);
+}
+
+}  // namespace internal
 
 Variable remainder(const Variable& x, const Variable& y) { return elementwise(kRemainder, x, y); }
 Variable floor_divide(const Variable& x, const Variable& y) { return elementwise(kFloorDivide, x, y); }

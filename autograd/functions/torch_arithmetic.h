@@ -18,13 +18,21 @@ using catena::RoundingOption;
 using catena::ValueOption;
 
 namespace internal {
-// A number as a root of rank 0 in the dtype of x.
-template <class E> Variable number_like(E number, const Variable& x) { return branch(Constant(number), x); }
+// A variable, and a number or an array beside it as a root without a gradient, both of the dtype of the result: that of
+// the variable, unless a floating number stands beside integers.
+struct VariableAndConstant {
+  Variable x, constant;
+};
+CATENA_EXPORT VariableAndConstant as_variables(const Variable& x, const Constant& c);
+// The quotient rounded: "trunc" or "floor" (ValueError for other modes); of integers, an integer. Its gradient is 0.
+CATENA_EXPORT Variable rounded_quotient(const Variable& x, const Variable& y, std::string_view mode);
+CATENA_EXPORT Variable rounded_quotient(const Variable& x, const Constant& c, std::string_view mode);
+CATENA_EXPORT Variable rounded_quotient(const Constant& c, const Variable& x, std::string_view mode);
 }  // namespace internal
 
 // ---- arithmetic: x + alpha y, x - alpha y, x y, x / y ----
-// The quotient may be rounded: div(x, y, {.rounding_mode = "floor"}); ValueError for other modes. Floating
-// (InvalidType) but for sums, differences and products with a number.
+// The quotient may be rounded: div(x, y, {.rounding_mode = "floor"}); ValueError for other modes. Dtypes as for the
+// operators.
 template <class A, class B>
 concept SumOperands = VariableOperands<A, B> && !(VariableLike<A> && VariableLike<B>);
 template <class A, class B> Variable add(const A& x, const B& y) requires SumOperands<A, B> { return x + y; }
@@ -45,7 +53,12 @@ template <class A, class B> Variable mul(const A& x, const B& y) requires Variab
 template <class A, class B> Variable multiply(const A& x, const B& y) requires VariableOperands<A, B> { return x * y; }
 template <class A, class B>
 Variable div(const A& x, const B& y, const RoundingOption& o = {}) requires VariableOperands<A, B> {
-  return internal::rounded_quotient(x / y, o.rounding_mode);
+  if (o.rounding_mode.empty()) return x / y;
+  return internal::rounded_quotient(internal::operand(x), internal::operand(y), o.rounding_mode);
+}
+// div, under a name that is no member of Variable.
+template <class B> Variable rounded_division(const Variable& x, const B& y, const RoundingOption& o) {
+  return div(x, y, o);
 }
 template <class A, class B>
 Variable divide(const A& x, const B& y, const RoundingOption& o = {}) requires VariableOperands<A, B> {
@@ -55,16 +68,21 @@ template <class A, class B> Variable true_divide(const A& x, const B& y) require
   return x / y;
 }
 
-#define CATENA_TENSOR_BINARY(name)                                          \
-  CATENA_EXPORT Variable name(const Variable& x, const Variable& y);        \
+// A function of two operands of which one may be a number.
+#define CATENA_NUMBER_OPERANDS(name)                                        \
   template <class E>                                                        \
   requires(std::is_arithmetic_v<E>) Variable name(const Variable& x, E y) { \
-    return name(x, internal::number_like(y, x));                            \
+    const auto of = internal::as_variables(x, y);                           \
+    return name(of.x, of.constant);                                         \
   }                                                                         \
   template <class E>                                                        \
   requires(std::is_arithmetic_v<E>) Variable name(E x, const Variable& y) { \
-    return name(internal::number_like(x, y), y);                            \
+    const auto of = internal::as_variables(y, x);                           \
+    return name(of.constant, of.x);                                         \
   }
+#define CATENA_TENSOR_BINARY(name)                                   \
+  CATENA_EXPORT Variable name(const Variable& x, const Variable& y); \
+  CATENA_NUMBER_OPERANDS(name)
 // Of any dtype, integers too, and then without a gradient: the remainder with the sign of the divisor, and the quotient
 // rounded toward -inf, whose derivative is 0.
 CATENA_TENSOR_BINARY(remainder)
@@ -79,7 +97,8 @@ CATENA_TENSOR_BINARY(ldexp)
 #undef CATENA_TENSOR_BINARY
 template <class E>
 requires(std::is_arithmetic_v<E>) Variable fmod(const Variable& x, E y) {
-  return fmod(x, broadcast_to(internal::number_like(y, x), x.shape()));
+  const auto of = internal::as_variables(x, y);
+  return fmod(of.x, broadcast_to(of.constant, x.shape()));
 }
 // The other name of arctan2.
 inline Variable atan2(const Variable& y, const Variable& x) { return arctan2(y, x); }

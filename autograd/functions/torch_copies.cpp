@@ -65,6 +65,8 @@ std::vector<std::int64_t> parts_of(const SegmentOptions& o, std::int64_t n, std:
 
 Variable segment_reduce(const Variable& x, std::string_view reduce, const SegmentOptions& o) {
   const SegmentRule rule = segment_rule(reduce);
+  check<catena::TypeError>(x.is_floating_point(), "segment_reduce", "the dtype is ", x.dtype(),
+                           ", it must be floating");
   const int axis = normalize_axis("segment_reduce", o.axis, x.ndim());
   const std::int64_t n = x.shape(axis);
   std::int64_t parts = 0;

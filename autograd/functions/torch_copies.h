@@ -64,19 +64,16 @@ struct SegmentOptions {
 };
 // Reduces consecutive parts of an axis, "sum", "mean", "max", "min" or "prod" (ValueError for others). The lengths of
 // the parts add up to that of the axis; the offsets are their beginnings, and the end of the last one (ValueError). An
-// empty part gives the initial value: 0, NaN, -inf, inf and 1 unless it is given.
+// empty part gives the initial value: 0, NaN, -inf, inf and 1 unless it is given. TypeError unless x is floating.
 CATENA_EXPORT Variable segment_reduce(const Variable& x, std::string_view reduce, const SegmentOptions& o);
 // The p-norms over all axes but one, which stay with the length 1; dim = -1: over all axes, a number.
 CATENA_EXPORT Variable norm_except_dim(const Variable& v, double p = 2, int dim = 0);
 
 // ---- properties ----
 // True for two variables of one shape.
-inline bool is_same_size(const Variable& x, const Variable& y) { return x.shape() == y.shape(); }
+inline bool is_same_size(const Variable& x, const Variable& y) { return x.is_same_size(y); }
 // True for a dtype with negative numbers: signed integers, floating and complex dtypes.
-inline bool is_signed(const Variable& x) {
-  const catena::DtypeKind kind = catena::kind_of(x.dtype());
-  return kind != catena::DtypeKind::unsigned_ && kind != catena::DtypeKind::bool_;
-}
+inline bool is_signed(const Variable& x) { return x.is_signed(); }
 // Always false: a variable is on one device.
 inline bool is_distributed(const Variable&) noexcept { return false; }
 

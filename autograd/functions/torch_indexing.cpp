@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/torch_arithmetic.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/index_plan.h>
 
@@ -146,10 +147,13 @@ Variable scatter_reduce(const Variable& x, int dim, const Variable& index, const
   const int axis = normalize_axis(name, dim, x.ndim());
   if (reduce == "amax" || reduce == "amin")
     return scattered_extremum(x, axis, index, src, reduce == "amax", o.include_self);
-  const Array count = counts_of(x, axis, index);
-  const Array named = apply(kernels::not_equal, {count, 0});
+  const Array count = !o.include_self || reduce == "mean" ? counts_of(x, axis, index) : Array();
+  // x, with a neutral number in the place of the elements that the index names unless x is included.
+  const auto start = [&](double neutral) {
+    return o.include_self ? x : where(apply(kernels::not_equal, {count, 0}), neutral, x);
+  };
   if (reduce == "prod") {
-    Variable product = o.include_self ? x : where(named, 1.0, x);
+    Variable product = start(1);
     for (std::int64_t i = 0; i < index.shape(axis); ++i) {
       const Variable at = get_item(index, at_axis(axis, Slice(i, i + 1)));
       const Variable factor = get_item(src, at_axis(axis, Slice(i, i + 1)));
@@ -157,10 +161,10 @@ Variable scatter_reduce(const Variable& x, int dim, const Variable& index, const
     }
     return product;
   }
-  const Variable total = scatter_add(o.include_self ? x : where(named, 0.0, x), axis, index, src);
+  const Variable total = scatter_add(start(0), axis, index, src);
   if (reduce == "sum") return total;
   const Array terms = o.include_self ? count + 1 : apply(kernels::maximum, {count, 1});
-  return total / terms;
+  return catena::is_exact(x.dtype()) ? floor_divide(total, as_variable(terms)) : total / terms;
 }
 
 Variable select_scatter(const Variable& x, const Variable& src, int dim, std::int64_t index) {

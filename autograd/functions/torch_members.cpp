@@ -1,4 +1,6 @@
 // The functions with PyTorch's names as members of Variable.
+#include <cmath>
+
 #include <catena/autograd/array.h>
 #include <catena/autograd/functions/extrema.h>
 #include <catena/autograd/functions/torch_arithmetic.h>
@@ -24,6 +26,14 @@ const Variable& Variable::detach_() const {
   return *this;
 }
 
+namespace {
+// A member takes every number as a double; one that is whole stands for an integer.
+Constant number(double given) {
+  if (given == std::trunc(given) && std::abs(given) < 0x1p53) return std::int64_t(given);
+  return given;
+}
+}  // namespace
+
 #define CATENA_MEMBER(name) \
   Variable Variable::name() const { return autograd::name(*this); }
 CATENA_TORCH_UNARY(CATENA_MEMBER)
@@ -31,7 +41,10 @@ CATENA_TORCH_UNARY(CATENA_MEMBER)
 Variable Variable::mT() const { return swapaxes(-2, -1); }
 #define CATENA_MEMBER(name)                                                                     \
   Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); } \
-  Variable Variable::name(double other) const { return name(internal::number_like(other, *this)); }
+  Variable Variable::name(double other) const {                                                 \
+    const auto of = internal::as_variables(*this, number(other));                               \
+    return of.x.name(of.constant);                                                              \
+  }
 CATENA_TORCH_BINARY_OF_NUMBERS(CATENA_MEMBER)
 #undef CATENA_MEMBER
 // These broadcast, unlike the functions of two arguments.
@@ -41,9 +54,15 @@ Variable Variable::fmod(const Variable& other) const {
 }
 Variable Variable::fmod(double other) const { return autograd::fmod(*this, other); }
 Variable Variable::maximum(const Variable& other) const { return autograd::maximum(Variables{*this, other}); }
-Variable Variable::maximum(double other) const { return maximum(internal::number_like(other, *this)); }
+Variable Variable::maximum(double other) const {
+  const auto of = internal::as_variables(*this, number(other));
+  return of.x.maximum(of.constant);
+}
 Variable Variable::minimum(const Variable& other) const { return autograd::minimum(Variables{*this, other}); }
-Variable Variable::minimum(double other) const { return minimum(internal::number_like(other, *this)); }
+Variable Variable::minimum(double other) const {
+  const auto of = internal::as_variables(*this, number(other));
+  return of.x.minimum(of.constant);
+}
 Variable Variable::clamp_min(const Variable& min) const { return autograd::clamp_min(*this, min); }
 Variable Variable::clamp_min(double min) const { return autograd::clamp_min(*this, min); }
 Variable Variable::clamp_max(const Variable& max) const { return autograd::clamp_max(*this, max); }

@@ -1,25 +1,21 @@
 #include <catena/autograd/functions/torch_names.h>
 
 #include <algorithm>
-#include <optional>
+
+#include <catena/autograd/promotion.h>
 
 namespace autograd {
-namespace {
-
-bool is_whole(Dtype dtype) { return !catena::is_floating(dtype) && !catena::is_complex_dtype(dtype); }
-
-}  // namespace
 
 Variable cat(const Variables& xs, int dim) {
-  const auto differs = [&](const Variable& x) { return x && xs[0] && x.dtype() != xs[0].dtype(); };
+  if (std::any_of(xs.begin(), xs.end(), [](const Variable& x) { return !x; })) return concat(xs, dim);
+  const auto differs = [&](const Variable& x) { return x.dtype() != xs[0].dtype(); };
   if (std::none_of(xs.begin(), xs.end(), differs)) return concat(xs, dim);
-  const bool whole = std::all_of(xs.begin(), xs.end(), [](const Variable& x) { return !x || is_whole(x.dtype()); });
-  std::optional<Dtype> common;
-  for (const Variable& x : xs) {
-    if (x && is_whole(x.dtype()) == whole) common = common ? catena::promote_types(*common, x.dtype()) : x.dtype();
-  }
+  // A real number made complex would lose its gradient, so concat refuses the mixture.
+  if (std::any_of(xs.begin(), xs.end(), [](const Variable& x) { return x.is_complex(); })) return concat(xs, dim);
+  Dtype common = xs[0].dtype();
+  for (const Variable& x : xs) common = internal::promoted(common, x.dtype());
   Variables same;
-  for (const Variable& x : xs) same.push_back(x ? cast(x, *common) : x);
+  for (const Variable& x : xs) same.push_back(cast(x, common));
   return concat(same, dim);
 }
 

@@ -5,6 +5,7 @@
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 
 namespace autograd {
 

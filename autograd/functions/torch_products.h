@@ -66,7 +66,6 @@ CATENA_EXPORT TriangularSolution triangular_solve(const Variable& b, const Varia
 // ---- torch.linalg ----
 namespace linalg {
 using autograd::cholesky;
-using autograd::cross;
 using autograd::det;
 using autograd::eigh;
 using autograd::eigvalsh;
@@ -79,9 +78,7 @@ using autograd::pinv;
 using autograd::qr;
 using autograd::slogdet;
 using autograd::solve;
-using autograd::svd;
 using autograd::svdvals;
-using autograd::vander;
 using autograd::vector_norm;
 // autograd::lstsq; the result is also the member `solution`.
 struct LeastSquares : Variable {
@@ -91,12 +88,24 @@ struct LeastSquares : Variable {
 inline LeastSquares lstsq(const Variable& a, const Variable& b, std::optional<double> rcond = {}) {
   return LeastSquares(autograd::lstsq(a, b, rcond));
 }
-// svd(a, {.full_matrices = false}) is svd(a). NotImplementedError for full matrices of an a that is not square.
+// svd(a, {.full_matrices = false}) is autograd::svd(a). NotImplementedError for full matrices, the default, of an a
+// that is not square.
 struct SVDOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool full_matrices = true;
 };
-CATENA_EXPORT SVDResult svd(const Variable& a, const SVDOptions& o);
+CATENA_EXPORT SVDResult svd(const Variable& a, const SVDOptions& o = {});
+// autograd::cross along the last axis unless another one is given: cross(a, b, 0), cross(a, b, {.dim = 0}).
+inline Variable cross(const Variable& a, const Variable& b, int dim = -1) { return autograd::cross(a, b, dim); }
+inline Variable cross(const Variable& a, const Variable& b, const AxisOption& o) {
+  return autograd::cross(a, b, o.value_or(-1));
+}
+// The powers 1, x, x^2, .. of the elements of vectors (..., n) as columns, N of them (default: n).
+struct VanderOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<std::int64_t> N = {};
+};
+inline Variable vander(const Variable& x, const VanderOptions& o = {}) { return autograd::vander(x, o.N, true); }
 // The product of NumPy: of matrices, stacks of them, and vectors.
 inline Variable matmul(const Variable& a, const Variable& b) { return linalg_matmul(a, b); }
 // The norm of matrices over the last two axes; orders as in norm of functions/linalg.h, "fro" by default.

@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/elementwise.h>
@@ -22,7 +24,8 @@ using internal::unary;
 using Values = const ElementwiseValues&;
 namespace kernels = catena::kernels;
 
-constexpr double kPi = 3.14159265358979323846, kRootPi = 1.7724538509055160273;
+constexpr double kRootPi = 1.7724538509055160273;
+using std::numbers::pi;
 constexpr double kNan = std::numeric_limits<double>::quiet_NaN(), kInf = std::numeric_limits<double>::infinity();
 
 // ---- functions with kernels ----
@@ -85,7 +88,13 @@ class HostNode final : public FunctionNode {
  private:
   const HostFunction& function_;
 };
-Variable on_host(const HostFunction& function, const Variables& operands) {
+// x, or integers and bools in the dtype of a floating variable `beside`, else in that of the configuration.
+Variable floating(const Variable& x, const Variable& beside = {}) {
+  if (!x || !catena::is_exact(x.dtype())) return x;
+  return cast(x, beside && catena::is_floating(beside.dtype()) ? beside.dtype() : get_dtype());
+}
+Variable on_host(const HostFunction& function, const Variables& given) {
+  const Variables operands = given.size() > 1 ? given : Variables{floating(given[0])};
   internal::check_input_types(function.label, operands, [&](const type_check::TypeInfoTuple& in_types) {
     using namespace type_check;
     expect(in_types[0].dtype.kind() == 'f');
@@ -202,20 +211,32 @@ double airy(double x, double) {
   if (std::isnan(x)) return kNan;
   if (x == 0) return 0.35502805388781723926;
   const double a = std::fabs(x), z = 2 * a * std::sqrt(a) / 3;
-  if (x > 0) return z > 700 ? 0 : std::sqrt(a / 3) / kPi * std::cyl_bessel_k(1.0 / 3, z);
-  if (z > 1e6) return std::cos(z - kPi / 4) / (kRootPi * std::sqrt(std::sqrt(a)));
+  if (x > 0) return z > 700 ? 0 : std::sqrt(a / 3) / pi * std::cyl_bessel_k(1.0 / 3, z);
+  if (z > 1e6) return std::cos(z - pi / 4) / (kRootPi * std::sqrt(std::sqrt(a)));
   return std::sqrt(a) / 2 * (std::cyl_bessel_j(1.0 / 3, z) - std::cyl_neumann(1.0 / 3, z) / std::sqrt(3.0));
 }
 constexpr HostFunction kAiry = {"airy_ai", airy};
 
 // ---- polynomials: p(0) = 1, p(1) = `first`, p(k + 1) = next(k, x, p(k), p(k - 1)) ----
-double polynomial(double n, double x, double first, double (*next)(double k, double x, double p, double before)) {
-  if (std::isnan(n) || std::isnan(x)) return kNan;
+struct Polynomial {
+  const char* label;
+  double (*first)(double x);
+  double (*next)(double k, double x, double p, double before);
+  // The value without a loop; NaN where there is none.
+  double (*closed)(double n, double x) = nullptr;
+};
+double value_of(const Polynomial& polynomial, double degree, double x) {
+  constexpr double kMost = 1e6;
+  if (!std::isfinite(degree) || std::isnan(x)) return kNan;
+  const double n = std::trunc(degree);
   if (n < 0) return 0;
-  if (n < 1) return 1;
-  double before = 1, p = first;
-  for (double k = 1; k <= n - 1 && !std::isnan(p); ++k) {
-    const double after = next(k, x, p, before);
+  if (n == 0) return 1;
+  if (polynomial.closed != nullptr)
+    if (const double y = polynomial.closed(n, x); !std::isnan(y)) return y;
+  double before = 1, p = polynomial.first(x);
+  for (double k = 1; k < n && !std::isnan(p); ++k) {
+    check<ValueError>(k < kMost, polynomial.label, "the degree n is ", n, ", it must be at most ", kMost);
+    const double after = polynomial.next(k, x, p, before);
     before = p;
     p = after;
   }
@@ -227,6 +248,31 @@ double hermite_e(double k, double x, double p, double before) { return x * p - k
 double laguerre(double k, double x, double p, double before) { return ((2 * k + 1 - x) * p - k * before) / (k + 1); }
 double legendre(double k, double x, double p, double before) { return ((2 * k + 1) * x * p - k * before) / (k + 1); }
 
+// `even` at x = -1 for an even n, `odd` there for an odd one, by the angle f(acos(x)) between -1 and 1 for degrees
+// above `loops`, as in PyTorch.
+double of_angle(double n, double x, double loops, double at_1, double even, double odd,
+                double (*f)(double n, double angle)) {
+  if (x == 1) return at_1;
+  if (x == -1) return std::fmod(n, 2) == 0 ? even : odd;
+  return n > loops && std::fabs(x) < 1 ? f(n, std::acos(x)) : kNan;
+}
+double closed_t(double n, double x) {
+  return of_angle(n, x, 6, 1, 1, -1, [](double k, double angle) { return std::cos(k * angle); });
+}
+double closed_u(double n, double x) {
+  return of_angle(n, x, 8, n + 1, n + 1, -(n + 1),
+                  [](double k, double angle) { return std::sin((k + 1) * angle) / std::sin(angle); });
+}
+double closed_v(double n, double x) {
+  return of_angle(n, x, 8, 1, 2 * n + 1, -(2 * n + 1),
+                  [](double k, double angle) { return std::cos((k + 0.5) * angle) / std::cos(angle / 2); });
+}
+double closed_w(double n, double x) {
+  return of_angle(n, x, 8, 2 * n + 1, 1, -1,
+                  [](double k, double angle) { return std::sin((k + 0.5) * angle) / std::sin(angle / 2); });
+}
+double closed_legendre(double n, double x) { return of_angle(n, x, kInf, 1, 1, -1, nullptr); }
+
 }  // namespace
 
 Variable i0(const Variable& x) { return elementwise(kI0, x); }
@@ -234,7 +280,7 @@ Variable igamma(const Variable& a, const Variable& x) { return on_host(kIgamma, 
 Variable igammac(const Variable& a, const Variable& x) { return on_host(kIgammac, {a, x}); }
 Variable mvlgamma(const Variable& x, int p) {
   check<ValueError>(p >= 1, "mvlgamma", "the dimension p is ", p, ", it must be at least 1");
-  Variable total = lgamma(x) + p * (p - 1) * std::log(kPi) / 4;
+  Variable total = lgamma(x) + p * (p - 1) * std::log(pi) / 4;
   for (int k = 1; k < p; ++k) total = total + lgamma(x - k / 2.0);
   return total;
 }
@@ -254,19 +300,20 @@ Variable modified_bessel_k0(const Variable& x) { return on_host(kK0, {x}); }
 Variable modified_bessel_k1(const Variable& x) { return on_host(kK1, {x}); }
 Variable scaled_modified_bessel_k0(const Variable& x) { return on_host(kScaledK0, {x}); }
 Variable scaled_modified_bessel_k1(const Variable& x) { return on_host(kScaledK1, {x}); }
-Variable spherical_bessel_j0(const Variable& x) { return sinc(x * (1 / kPi)); }
+Variable spherical_bessel_j0(const Variable& x) { return sinc(x * (1 / pi)); }
 Variable airy_ai(const Variable& x) { return on_host(kAiry, {x}); }
 Variable log_softmax(const Variable& x, int dim) { return x - broadcast_to(logsumexp(x, dim, true), x.shape()); }
 Variable softmax(const Variable& x, int dim) { return exp(log_softmax(x, dim)); }
 
-#define CATENA_POLYNOMIAL(name, first, next)                                                \
-  Variable name(const Variable& at, const Variable& n) {                                    \
-    static constexpr HostFunction kFunction = {                                             \
-        #name, [](double x, double degree) { return polynomial(degree, x, first, next); }}; \
-    return on_host(kFunction, {at, n});                                                     \
+#define CATENA_POLYNOMIAL(name, first, ...)                                                                   \
+  Variable name(const Variable& at, const Variable& n) {                                                      \
+    static constexpr Polynomial kPolynomial = {#name, [](double x) -> double { return first; }, __VA_ARGS__}; \
+    static constexpr HostFunction kFunction = {                                                               \
+        #name, [](double x, double degree) { return value_of(kPolynomial, degree, x); }};                     \
+    return on_host(kFunction, {at, floating(n, at)});                                                         \
   }
 #define CATENA_CHEBYSHEV(kind, first)                                                  \
-  CATENA_POLYNOMIAL(chebyshev_polynomial_##kind, first, chebyshev)                     \
+  CATENA_POLYNOMIAL(chebyshev_polynomial_##kind, first, chebyshev, closed_##kind)      \
   Variable shifted_chebyshev_polynomial_##kind(const Variable& x, const Variable& n) { \
     return chebyshev_polynomial_##kind(x * 2 - 1, n);                                  \
   }
@@ -277,7 +324,7 @@ CATENA_CHEBYSHEV(w, 2 * x + 1)
 CATENA_POLYNOMIAL(hermite_polynomial_h, 2 * x, hermite)
 CATENA_POLYNOMIAL(hermite_polynomial_he, x, hermite_e)
 CATENA_POLYNOMIAL(laguerre_polynomial_l, 1 - x, laguerre)
-CATENA_POLYNOMIAL(legendre_polynomial_p, x, legendre)
+CATENA_POLYNOMIAL(legendre_polynomial_p, x, legendre, closed_legendre)
 #undef CATENA_CHEBYSHEV
 #undef CATENA_POLYNOMIAL
 

@@ -1,6 +1,7 @@
-// The functions of torch.special, and those of torch that have one of its functions under another name. Inputs are
-// floating and of one dtype (InvalidType); two operands broadcast, and one of them may be a number. Values outside of
-// the domain of a function give NaN.
+// The functions of torch.special, and those of torch that have one of its functions under another name. Integers and
+// bools as the only argument are converted to the floating dtype of the configuration, and as degrees of polynomials to
+// that of x. Otherwise inputs are floating and of one dtype (InvalidType); two operands broadcast, and one of them may
+// be a number. Values outside of the domain of a function give NaN.
 #pragma once
 
 #include <concepts>
@@ -14,16 +15,6 @@
 
 namespace autograd {
 
-// A function of two operands of which one may be a number.
-#define CATENA_NUMBER_OPERANDS(name)                                        \
-  template <class E>                                                        \
-  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x, E y) { \
-    return name(x, internal::number_like(y, x));                            \
-  }                                                                         \
-  template <class E>                                                        \
-  requires(std::is_arithmetic_v<E>) Variable name(E x, const Variable& y) { \
-    return name(internal::number_like(x, y), y);                            \
-  }
 CATENA_NUMBER_OPERANDS(xlogy)
 CATENA_NUMBER_OPERANDS(xlog1py)
 // The modified Bessel function of the first kind of order 0.
@@ -80,7 +71,9 @@ CATENA_EXPORT Variable spherical_bessel_j0(const Variable& x);
 CATENA_EXPORT Variable airy_ai(const Variable& x);
 
 // ---- orthogonal polynomials of the degree n at x ----
-// n is rounded toward 0; 0 for n < 0. Without a gradient, computed by the host in float64.
+// n is rounded toward 0; the polynomial is 0 for n < 0, and NaN for an infinite n. ValueError for n above a million
+// unless the value overflows, and but for Chebyshev polynomials from -1 to 1. Without a gradient, computed by the host
+// in float64.
 #define CATENA_POLYNOMIAL(name)                                      \
   CATENA_EXPORT Variable name(const Variable& x, const Variable& n); \
   CATENA_NUMBER_OPERANDS(name)
@@ -98,7 +91,6 @@ CATENA_POLYNOMIAL(hermite_polynomial_he)
 CATENA_POLYNOMIAL(laguerre_polynomial_l)
 CATENA_POLYNOMIAL(legendre_polynomial_p)
 #undef CATENA_POLYNOMIAL
-#undef CATENA_NUMBER_OPERANDS
 }  // namespace special
 
 }  // namespace autograd

@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/torch_indexing.h>
+#include <catena/autograd/input_types.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {
@@ -21,6 +22,10 @@ namespace {
 Array nans_of(const Variable& x) { return apply(kernels::isnan, {x.data()}); }
 Array inverted(const Array& mask) { return apply(kernels::logical_not, {mask}); }
 
+void check_floating(const char* op, const Variable& x) {
+  internal::check_input_types(
+      op, {x}, [](const type_check::TypeInfoTuple& in_types) { type_check::expect(in_types[0].dtype.kind() == 'f'); });
+}
 // The axis, whose length is not 0.
 int filled_axis(const char* op, const Variable& x, int dim) {
   const int axis = normalize_axis(op, dim, x.ndim());
@@ -88,7 +93,8 @@ Variable corrcoef(const Variable& x) {
   const Variable c = cov(x);
   if (c.ndim() == 0) return c / c;
   const Variable deviations = sqrt(diagonal(c));
-  return c / expand_dims(deviations, 1) / deviations;
+  // Rounding may lead out of [-1, 1].
+  return clip(c / expand_dims(deviations, 1) / deviations, -1, 1);
 }
 
 MinMax aminmax(const Variable& x, const ExtremumOptions& o) {
@@ -170,6 +176,7 @@ Neighbours neighbours(const std::vector<double>& q, std::int64_t n, std::string_
 }  // namespace
 
 Variable quantile(const Variable& given, const std::vector<double>& q, const QuantileOptions& o) {
+  check_floating("quantile", given);
   const Variable x = o.dim ? given : filled("quantile", given);
   const int axis = filled_axis("quantile", x, o.dim.value_or(0));
   const std::int64_t n = x.shape(axis);
@@ -202,6 +209,7 @@ Variable quantile(const Variable& x, const Variable& q, const QuantileOptions& o
   return q.ndim() == 0 ? squeeze(y, 0) : y;
 }
 Variable nanquantile(const Variable& given, const std::vector<double>& q, const QuantileOptions& o) {
+  check_floating("nanquantile", given);
   const Variable x = o.dim ? given : filled("nanquantile", given);
   const int axis = filled_axis("nanquantile", x, o.dim.value_or(0));
   Shape one = x.shape();
@@ -250,14 +258,13 @@ Variable diff(const Variable& given, const DiffOptions& o) {
 namespace {
 
 // The areas between neighbours.
-Variable areas_of(const Variable& y, const Variable& widths, int axis) {
+template <class W> Variable areas_of(const Variable& y, const W& widths, int axis) {
   const std::int64_t n = y.shape(axis);
   if (n == 0) return y;
   return (slice(y, axis, 1) + slice(y, axis, 0, n - 1)) * widths * 0.5;
 }
 Variable areas(const Variable& y, const TrapezoidOptions& o) {
-  return areas_of(y, as_variable(arrays::full({}, o.dx, y.dtype(), y.device())),
-                  normalize_axis("trapezoid", o.dim, y.ndim()));
+  return areas_of(y, o.dx, normalize_axis("trapezoid", o.dim, y.ndim()));
 }
 Variable areas(const Variable& y, const Variable& x, int dim) {
   const int axis = normalize_axis("trapezoid", dim, y.ndim());

@@ -139,7 +139,7 @@ struct TrapezoidOptions {
   int dim = -1;
 };
 // The integral of y over an axis by the trapezoidal rule, and its running values. x has the coordinates, which
-// broadcast to y.
+// broadcast to y. The areas of integers are in the floating dtype of the configuration.
 CATENA_EXPORT Variable trapezoid(const Variable& y, const TrapezoidOptions& o = {});
 CATENA_EXPORT Variable trapezoid(const Variable& y, const Variable& x, int dim = -1);
 CATENA_EXPORT Variable cumulative_trapezoid(const Variable& y, const TrapezoidOptions& o = {});

@@ -80,9 +80,7 @@ Variable imaginary_part(const Variable& z) {
       "imag", z, [](const nd::Array& a) { return nd::imag(a).copy(); },
       [](const Variable& g) { return from_imaginary(g); });
 }
-Variable conjugated(const Variable& z) {
-  return linear(
-      "conj", z, [](const nd::Array& a) { return nd::conjugate(a); }, [](const Variable& g) { return conjugated(g); });
-}
+
+nd::Array array_of(const Variable& x) { return x ? nd::Array(x.data()) : nd::Array(); }
 
 }  // namespace autograd::internal

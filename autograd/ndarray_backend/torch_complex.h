@@ -2,6 +2,7 @@
 // derivative by its real part plus i times that by its imaginary part, as in PyTorch. Internal to this folder.
 #pragma once
 
+#include <catena/autograd/functions/complex.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 #include <catena/ndarray/core/array.h>
@@ -21,6 +22,8 @@ Variable to_complex(const Variable& x);      // x + 0 i
 Variable from_imaginary(const Variable& x);  // i x
 Variable real_part(const Variable& z);
 Variable imaginary_part(const Variable& z);
-Variable conjugated(const Variable& z);
+
+// The array of a variable; null for a null one.
+nd::Array array_of(const Variable& x);
 
 }  // namespace autograd::internal

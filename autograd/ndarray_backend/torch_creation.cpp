@@ -7,6 +7,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/ndarray_backend/torch_complex.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/routines/random.h>
 
@@ -47,8 +48,13 @@ Variable made_like(Filling filling, const Variable& x, const TensorOptions& give
 Variable filled_with(const Shape& shape, const Scalar& value, const TensorOptions& o) {
   Dtype dtype = value.natural_dtype();
   if (value.is_floating()) dtype = get_dtype();
-  if (value.is_complex()) dtype = Dtype::complex64;
+  if (value.is_complex()) dtype = complex_of(get_dtype());
   return tensor_root(arrays::full(shape, value, o.dtype.value_or(dtype), o.device), o);
+}
+Variable scalar_of(const Scalar& value, const TensorOptions& given) {
+  TensorOptions o = given;
+  if (!o.dtype && !value.is_complex()) o.dtype = get_dtype();
+  return filled_with({}, value, o);
 }
 
 Variable random_integers(std::int64_t low, std::int64_t high, const Shape& shape, const TensorOptions& o) {

@@ -26,6 +26,7 @@ enum class Filling : unsigned char { empty, zeros, ones, normal, uniform };
 CATENA_EXPORT Variable made(Filling filling, const Shape& shape, const TensorOptions& options);
 CATENA_EXPORT Variable made_like(Filling filling, const Variable& x, const TensorOptions& options);
 CATENA_EXPORT Variable filled_with(const Shape& shape, const Scalar& value, const TensorOptions& options);
+CATENA_EXPORT Variable scalar_of(const Scalar& value, const TensorOptions& options);
 CATENA_EXPORT Variable random_integers(std::int64_t low, std::int64_t high, const Shape& shape,
                                        const TensorOptions& options);
 CATENA_EXPORT Variable range_of(const Scalar& start, const Scalar& stop, const Scalar& step,
@@ -77,7 +78,8 @@ CATENA_FILLED_TENSOR(randn, normal)
 CATENA_FILLED_TENSOR(rand, uniform)
 #undef CATENA_FILLED_TENSOR
 #undef CATENA_TENSOR_BY_LENGTHS
-// The dtype is int64 for an integer, bool for a bool and complex64 for a complex number unless it is given.
+// The dtype is int64 for an integer, bool for a bool, and for a complex number complex128 beside a default dtype of
+// float64, else complex64, unless it is given.
 template <internal::TensorOptionsOrDtype O = TensorOptions>
 Variable full(const Shape& shape, const Scalar& value, const O& options = {}) {
   return internal::filled_with(shape, value, internal::tensor_options(options));
@@ -245,8 +247,9 @@ template <internal::TensorOptionsOrDtype O = TensorOptions>
 Variable as_tensor(const nd::Values& values, const O& options = {}) {
   return tensor(values, options);
 }
+// A number of the default dtype, or of its complex one, unless a dtype is given.
 template <nd::Element E> Variable scalar_tensor(E number, const TensorOptions& options = {}) {
-  return tensor(static_cast<double>(number), options);
+  return internal::scalar_of(number, options);
 }
 
 // ---- dtypes: PyTorch's names, and libtorch's ----

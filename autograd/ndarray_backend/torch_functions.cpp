@@ -28,7 +28,7 @@ using catena::ValueError;
 namespace {
 
 Mask mask(const nd::Array& a) { return Mask(Array(a)); }
-nd::Array array_of(const Variable& x) { return x.data(); }
+using internal::array_of;
 nd::Array array_of(const TensorArgument& x) { return x.is_array() ? x.array() : nd::array(nd::Operand(x).scalar()); }
 Axes axes_of(const ExtremumOptions& o) { return o.value() ? Axes(*o.value()) : Axes(); }
 
@@ -194,17 +194,16 @@ Variable internal::matrix_adjoint(const Variable& x) {
 
 namespace {
 
-Dtype complex_dtype(const char* op, Dtype t) {
+void check_part(const char* op, Dtype t) {
   check<TypeError>(t == Dtype::float32 || t == Dtype::float64, op, "the dtype is ", t,
                    ", it must be float32 or float64");
-  return t == Dtype::float32 ? Dtype::complex64 : Dtype::complex128;
 }
 
 }  // namespace
 
 Variable complex(const Variable& re, const Variable& im) {
   check<TypeError>(re.dtype() == im.dtype(), "complex", "the dtypes are ", re.dtype(), " and ", im.dtype());
-  complex_dtype("complex", re.dtype());
+  check_part("complex", re.dtype());
   const Variables parts = broadcast({re, im});
   return internal::to_complex(parts[0]) + internal::from_imaginary(parts[1]);
 }
@@ -221,13 +220,13 @@ Variable angle(const Variable& x) {
 Variable view_as_complex(const Variable& x) {
   check<ValueError>(x.ndim() > 0 && x.shape(-1) == 2, "view_as_complex", "the shape is ", x.shape(),
                     ", the last length must be 2");
-  const Dtype dtype = complex_dtype("view_as_complex", x.dtype());
+  check_part("view_as_complex", x.dtype());
   return internal::linear(
       "view_as_complex", x,
-      [dtype](const nd::Array& a) {
+      [](const nd::Array& a) {
         Shape shape;
         for (int k = 0; k + 1 < a.ndim(); ++k) shape.push_back(a.shape(k));
-        return a.contiguous().view(dtype).reshape(shape);
+        return a.contiguous().view(internal::complex_of(a.dtype())).reshape(shape);
       },
       [](const Variable& g) { return view_as_real(g); });
 }

@@ -26,13 +26,13 @@ namespace autograd {
 
 using catena::check;
 using catena::ValueError;
+using internal::array_of;
 using internal::stack_product;
 
 namespace {
 
 Variable turned(const Variable& a) { return swapaxes(a, -2, -1); }
 Variable product(const Variable& a, const Variable& b) { return stack_product(a, b, false, false); }
-nd::Array array_of(const Variable& x) { return x.data(); }
 Shape leading(const Shape& shape, int without) {
   Shape head;
   for (int k = 0; k < shape.size() - without; ++k) head.push_back(shape[k]);
@@ -126,14 +126,18 @@ nd::Array first_minor(const nd::Array& a) {
   }
   return info.reshape(leading(a.shape(), 2));
 }
-// f of the matrices, with identities in the places of those that info marks; there the result is NaN.
-template <class F> Variable where_regular(const Variable& a, const nd::Array& info, int axes, const F& f) {
+// f of the matrices, with identities in the places of those that info marks; there the result is `other`. It has `axes`
+// axes for each matrix.
+template <class F>
+Variable where_regular(const Variable& a, const nd::Array& info, int axes, const F& f,
+                       double other = std::numeric_limits<double>::quiet_NaN()) {
   const nd::Array bad = nd::not_equal(info, 0);
   if (!bool(bad.any())) return f(a);
   const Array marked(bad.reshape(extended(info.shape(), {1, 1})));
   const Variable result = f(where(marked, identity_of(a, a.shape(-2), a.shape(-1)), a));
-  const Array of_result(bad.reshape(axes == 2 ? extended(info.shape(), {1, 1}) : extended(info.shape(), {1})));
-  return where(of_result, std::numeric_limits<double>::quiet_NaN(), result);
+  Shape shape = info.shape();
+  for (int k = 0; k < axes; ++k) shape.push_back(1);
+  return where(Array(bad.reshape(shape)), other, result);
 }
 
 // ---- low rank ----
@@ -274,7 +278,12 @@ Variable cond(const Variable& a, const NormOrder& p) {
     const Variable s = svdvals(a), first = select(s, -1, 0), last = select(s, -1, s.shape(-1) - 1);
     return order == -2 ? last / first : first / last;
   }
-  return matrix_norm(a, p) * matrix_norm(inv(a), p);
+  check_matrices("cond", a, true);
+  const nd::DeviceScope scope(a.device());
+  return where_regular(
+      a, first_zero(nd::linalg::lu_factor(array_of(a)).lu), 0,
+      [&](const Variable& m) { return matrix_norm(m, p) * matrix_norm(inv(m), p); },
+      std::numeric_limits<double>::infinity());
 }
 
 EigResult eig(const Variable& a) {
@@ -327,7 +336,7 @@ PolarResult polar(const Variable& a) {
   check_matrices("polar", a, false);
   check<ValueError>(a.shape(-2) >= a.shape(-1), "polar", "the shape is ", a.shape(),
                     "; a matrix must have at least as many rows as columns");
-  const SVDResult f = svd(a);
+  const SVDResult f = autograd::svd(a);
   const Variable V = turned(f.Vh);
   return {product(f.U, f.Vh), product(V * broadcast_to(expand_dims(f.S, -2), V.shape()), f.Vh)};
 }

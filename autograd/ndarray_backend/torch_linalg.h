@@ -122,7 +122,7 @@ inline Variable matrix_rank(const Variable& a, double tol, bool hermitian = fals
   return matrix_rank(a, MatrixRankOptions{.atol = tol, .rtol = 0, .hermitian = hermitian});
 }
 // The greatest singular value divided by the least one, or the reverse for -2; for the other orders of matrix_norm the
-// norm times that of the inverse.
+// norm times that of the inverse, and inf for a singular matrix.
 CATENA_EXPORT Variable cond(const Variable& a, const catena::NormOrder& p = {});
 
 // ---- eigenvalues of general matrices ----

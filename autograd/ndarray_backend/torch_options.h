@@ -72,7 +72,7 @@ struct DtypeReductionOptions {
   bool keepdim = false, keepdims = false;
   std::optional<Dtype> dtype = {};
   ReductionOptions others() const { return {.dim = dim, .axis = axis, .keepdim = keepdim, .keepdims = keepdims}; }
-  Variable converted(const Variable& x) const { return dtype ? cast(x, *dtype) : x; }
+  Variable converted(const Variable& x) const { return DtypeAxisOptions{.dtype = dtype}.converted(x); }
   DtypeReductionOptions over(const Axes& axes) const {
     return {.dim = axes, .keepdim = keepdim, .keepdims = keepdims, .dtype = dtype};
   }

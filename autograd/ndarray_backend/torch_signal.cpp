@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include <catena/autograd/array.h>
@@ -25,11 +26,11 @@ namespace autograd {
 
 using catena::check;
 using catena::ValueError;
+using internal::array_of;
+using std::numbers::pi;
 
 // ---- windows ----
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
 
 // f(r) of the samples, or 1 for one sample.
 Variable window(const char* op, std::int64_t n, bool periodic, const TensorOptions& o,
@@ -49,17 +50,17 @@ Variable bartlett_window(std::int64_t n, bool periodic, const TensorOptions& o) 
 }
 Variable blackman_window(std::int64_t n, bool periodic, const TensorOptions& o) {
   return window("blackman_window", n, periodic, o,
-                [](double r, double) { return 0.42 + 0.5 * std::cos(kPi * r) + 0.08 * std::cos(2 * kPi * r); });
+                [](double r, double) { return 0.42 + 0.5 * std::cos(pi * r) + 0.08 * std::cos(2 * pi * r); });
 }
 Variable hann_window(std::int64_t n, bool periodic, const TensorOptions& o) {
-  return window("hann_window", n, periodic, o, [](double r, double) { return 0.5 + 0.5 * std::cos(kPi * r); });
+  return window("hann_window", n, periodic, o, [](double r, double) { return 0.5 + 0.5 * std::cos(pi * r); });
 }
 Variable hamming_window(std::int64_t n, bool periodic, double alpha, double beta, const TensorOptions& o) {
   TensorOptions plain = o;
   plain.dtype = Dtype::float64;
   plain.requires_grad = false;
   const Variable cosine =
-      window("hamming_window", n, periodic, plain, [](double r, double) { return std::cos(kPi * r); });
+      window("hamming_window", n, periodic, plain, [](double r, double) { return std::cos(pi * r); });
   const Variable w = n == 1 ? cosine : cosine * beta + alpha;
   return internal::tensor_root(astype(w.data(), o.dtype.value_or(get_dtype())), o);
 }
@@ -86,13 +87,6 @@ Variable padded_window(const char* op, const Variable& given, std::int64_t win_l
   const Variable w = given ? given : as_variable(arrays::ones({win_length}, like.dtype(), like.device()));
   const std::int64_t left = (n_fft - win_length) / 2;
   return pad(w, {{left, n_fft - win_length - left}});
-}
-// The positions (frames, n_fft) of the samples of frames.
-Array frame_positions(std::int64_t frames, std::int64_t n_fft, std::int64_t hop, Device device) {
-  std::vector<std::int64_t> positions;
-  for (std::int64_t k = 0; k < frames; ++k)
-    for (std::int64_t i = 0; i < n_fft; ++i) positions.push_back(k * hop + i);
-  return array<std::int64_t>(positions, Shape{frames, n_fft}, device);
 }
 // The signal with `side` samples more at both ends.
 Variable padded_signal(const Variable& x, std::int64_t side, std::string_view mode) {
@@ -121,8 +115,7 @@ Variable stft(const Variable& x, std::int64_t n_fft, const StftOptions& o) {
   const Variable signal = o.center ? padded_signal(x, n_fft / 2, o.pad_mode) : x;
   const std::int64_t n = signal.shape(-1);
   check<ValueError>(n >= n_fft, "stft", "a signal of ", n, " samples has no frame of ", n_fft);
-  const std::int64_t frames = (n - n_fft) / hop + 1;
-  Variable samples = get_item(signal, {ellipsis, IndexItem(frame_positions(frames, n_fft, hop, x.device()))});
+  Variable samples = unfold(signal, -1, n_fft, hop);
   if (w) samples = samples * broadcast_to(w, samples.shape());
   const fft::FftOptions of_fft{.norm = o.normalized ? "ortho" : "backward"};
   const Variable y = swapaxes(o.onesided ? fft::rfft(samples, of_fft) : fft::fft(samples, of_fft), -1, -2);
@@ -146,7 +139,10 @@ Variable istft(const Variable& x, std::int64_t n_fft, const IstftOptions& o) {
   if (!w) w = as_variable(arrays::ones({n_fft}, samples.dtype(), samples.device()));
   const Variable all = broadcast_to(w, samples.shape());
   const std::int64_t frames = x.shape(2), n = n_fft + hop * (frames - 1);
-  const Variable positions = as_variable(reshape(frame_positions(frames, n_fft, hop, x.device()), {frames * n_fft}));
+  // The position of each sample of each frame in the signal.
+  const Array begins = arrays::arange(frames, Dtype::int64, x.device()) * hop;
+  const Array places = expand_dims(begins, 1) + arrays::arange(n_fft, Dtype::int64, x.device());
+  const Variable positions = as_variable(reshape(places, {frames * n_fft}));
   const auto added = [&](const Variable& v) {
     const Shape flat{v.shape(0), frames * n_fft};
     const Variable none = as_variable(arrays::zeros({v.shape(0), n}, v.dtype(), v.device()));
@@ -167,14 +163,10 @@ Variable istft(const Variable& x, std::int64_t n_fft, const IstftOptions& o) {
 // ---- derivatives of samples ----
 namespace {
 
-Variable part(const Variable& x, int axis, std::int64_t start, std::int64_t length) {
-  return narrow(x, axis, start, length);
-}
 // The distances (n - 1) of neighbours, in the shape in which they broadcast along an axis.
 Variable distances(const Variable& x, const GradientSpacing& spacing, std::size_t k, int axis) {
-  Shape shape;
-  for (int k = 0; k < x.ndim(); ++k) shape.push_back(1);
-  shape[axis] = x.shape(axis) - 1;
+  Shape along = Shape::filled(x.ndim(), 1), whole = x.shape();
+  along[axis] = whole[axis] = x.shape(axis) - 1;
   Variable d;
   if (!spacing.coordinates().empty()) {
     const Variable& at = spacing.coordinates()[k];
@@ -183,11 +175,9 @@ Variable distances(const Variable& x, const GradientSpacing& spacing, std::size_
     d = narrow(at, 0, 1, at.shape(0) - 1) - narrow(at, 0, 0, at.shape(0) - 1);
   } else {
     const std::vector<double>& steps = spacing.steps();
-    d = as_variable(arrays::full({shape[axis]}, steps[steps.size() == 1 ? 0 : k], x.dtype(), x.device()));
+    d = as_variable(arrays::full({along[axis]}, steps[steps.size() == 1 ? 0 : k], x.dtype(), x.device()));
   }
-  Shape whole = x.shape();
-  whole[axis] = shape[axis];
-  return broadcast_to(reshape(d, shape), whole);
+  return broadcast_to(reshape(d, along), whole);
 }
 // The derivative of the parabola through three samples at the first one; d is the distance of the first two, e that of
 // the last two.
@@ -196,15 +186,15 @@ Variable at_end(const Variable& a, const Variable& b, const Variable& c, const V
 }
 Variable derivative(const Variable& x, const Variable& d, int axis, int edge_order) {
   const std::int64_t n = x.shape(axis);
-  const auto sample = [&](std::int64_t k) { return part(x, axis, k, 1); };
-  const auto distance = [&](std::int64_t k) { return part(d, axis, k, 1); };
+  const auto sample = [&](std::int64_t k) { return narrow(x, axis, k, 1); };
+  const auto distance = [&](std::int64_t k) { return narrow(d, axis, k, 1); };
   Variables parts;
   if (edge_order == 1) parts.push_back((sample(1) - sample(0)) / distance(0));
   else parts.push_back(at_end(sample(0), sample(1), sample(2), distance(0), distance(1)));
   if (n > 2) {
-    const Variable before = part(d, axis, 0, n - 2), after = part(d, axis, 1, n - 2);
-    const Variable left = (part(x, axis, 1, n - 2) - part(x, axis, 0, n - 2)) / before;
-    const Variable right = (part(x, axis, 2, n - 2) - part(x, axis, 1, n - 2)) / after;
+    const Variable before = narrow(d, axis, 0, n - 2), after = narrow(d, axis, 1, n - 2);
+    const Variable left = (narrow(x, axis, 1, n - 2) - narrow(x, axis, 0, n - 2)) / before;
+    const Variable right = (narrow(x, axis, 2, n - 2) - narrow(x, axis, 1, n - 2)) / after;
     parts.push_back((left * after + right * before) / (before + after));
   }
   if (edge_order == 1) parts.push_back((sample(n - 1) - sample(n - 2)) / distance(n - 2));
@@ -238,7 +228,6 @@ Variables gradient(const Variable& x, const GradientOptions& o) {
 // ---- histograms ----
 namespace {
 
-nd::Array array_of(const Variable& x) { return x ? nd::Array(x.data()) : nd::Array(); }
 HistogramResult counted(const Variable& x, nd::HistogramOptions options, const HistogramOptions& o) {
   check<catena::TypeError>(x.is_floating_point(), "histogram", "the dtype is ", x.dtype(), ", it must be floating");
   check<ValueError>(o.range.empty() || o.range.size() == 2, "histogram", "the range has ", o.range.size(),

@@ -6,6 +6,8 @@
 
 #include <catena/autograd/array.h>
 #include <catena/autograd/functions/array.h>
+#include <catena/autograd/ndarray_backend/torch_complex.h>
+#include <catena/autograd/promotion.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/stride_tricks.h>
@@ -23,31 +25,24 @@ namespace {
 // 0: bool, 1: integer, 2: floating, 3: complex.
 int level_of(Dtype d) { return is_complex_dtype(d) ? 3 : is_floating(d) ? 2 : d == Dtype::bool_ ? 0 : 1; }
 
-Dtype promoted(Dtype a, Dtype b) {
-  // NumPy widens floating dtypes beside wide integers, PyTorch does not.
-  if (level_of(a) >= 2 && level_of(b) < 2) return a;
-  if (level_of(b) >= 2 && level_of(a) < 2) return b;
-  return catena::promote_types(a, b);
-}
 // Numbers come last, arrays with axes first.
 int rank_of(const TensorArgument& x) { return !x.is_array() ? 0 : x.array().ndim() == 0 ? 1 : 2; }
 Dtype dtype_of(const TensorArgument& x) {
   if (x.is_array()) return x.array().dtype();
   const Scalar number = nd::Operand(x).scalar();
-  if (number.is_complex()) return Dtype::complex64;
+  if (number.is_complex()) return internal::complex_of(get_dtype());
   if (number.is_floating()) return get_dtype();
   return number.kind() == Scalar::Kind::bool_ ? Dtype::bool_ : Dtype::int64;
 }
-Dtype complex_of(Dtype d) { return d == Dtype::float64 ? Dtype::complex128 : Dtype::complex64; }
 
 }  // namespace
 
 Dtype result_type(const TensorArgument& x, const TensorArgument& y) {
   const bool swapped = rank_of(x) < rank_of(y);
   const Dtype high = dtype_of(swapped ? y : x), low = dtype_of(swapped ? x : y);
-  if (rank_of(x) == rank_of(y)) return promoted(high, low);
+  if (rank_of(x) == rank_of(y)) return internal::promoted(high, low);
   if (level_of(low) <= level_of(high)) return high;
-  return level_of(low) == 3 && level_of(high) == 2 ? complex_of(high) : promoted(high, low);
+  return level_of(low) == 3 && level_of(high) == 2 ? internal::complex_of(high) : internal::promoted(high, low);
 }
 bool can_cast(Dtype from, Dtype to) { return level_of(from) <= level_of(to); }
 

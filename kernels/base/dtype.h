@@ -85,6 +85,7 @@ constexpr DtypeKind kind_of(Dtype t) { return internal::info(t).kind; }
 constexpr bool is_floating(Dtype t) { return kind_of(t) == DtypeKind::floating; }
 constexpr bool is_complex_dtype(Dtype t) { return kind_of(t) == DtypeKind::complex; }
 constexpr bool is_integer(Dtype t) { return kind_of(t) == DtypeKind::signed_ || kind_of(t) == DtypeKind::unsigned_; }
+constexpr bool is_exact(Dtype t) { return is_integer(t) || t == Dtype::bool_; }
 // Returns NumPy's dtype.kind: b, u, i, f, c.
 constexpr char kind_char(Dtype t) { return "buifc"[static_cast<int>(kind_of(t))]; }
 

@@ -11,7 +11,7 @@ namespace nd {
 namespace {
 
 Array close(const Array& x, const Array& b, const CloseOptions& o) {
-  const bool is_exact = !catena::is_floating(b.dtype()) && !catena::is_complex_dtype(b.dtype());
+  const bool is_exact = catena::is_exact(b.dtype());
   const Array y = is_exact ? b.astype(Dtype::float64) : b;
   Array result = (absolute(x - y) <= o.atol + o.rtol * absolute(y)) & isfinite(y);
   logical_or(result, x == y, {.out = result});

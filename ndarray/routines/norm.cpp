@@ -77,7 +77,7 @@ Array matrix_norm(const Array& x, const NormOrder& order, int row, int column) {
 
 Array norm(const Array& x, const NormOptions& o) try {
   check<TypeError>(!x.is_null(), kOp, "the array is null");
-  const bool exact = !catena::is_floating(x.dtype()) && !catena::is_complex_dtype(x.dtype());
+  const bool exact = catena::is_exact(x.dtype());
   const Array values = exact ? x.astype(Dtype::float64) : x;
   const int rank = x.ndim();
   Dims axes;

@@ -72,7 +72,7 @@ Array by_transforms(const Array& a, const Array& v, SumRange range) {
 
 // Whether transforms take fewer operations than sums of products.
 bool transforms_are_faster(const Array& a, const Array& v, Dtype working) {
-  if (!catena::is_floating(working) && !catena::is_complex_dtype(working)) return false;
+  if (catena::is_exact(working)) return false;
   const double n = static_cast<double>(transform_length(a.size() + v.size() - 1));
   return static_cast<double>(a.size()) * static_cast<double>(v.size()) > 16 * n * std::log2(n) + 50000;
 }

@@ -217,7 +217,7 @@ std::pair<Array, Array> average_returned(const Array& a, const AverageOptions& o
     return {result, full(result.shape(), elements, result.dtype())};
   }
   const Array weights = internal::weights_along("average", a, o.axis, o.weights);
-  const bool is_exact = !catena::is_floating(a.dtype()) && !catena::is_complex_dtype(a.dtype());
+  const bool is_exact = catena::is_exact(a.dtype());
   const Dtype common = catena::promote_types(a.dtype(), weights.dtype());
   const Dtype dtype = is_exact ? catena::promote_types(common, Dtype::float64) : common;
   const Array scale = sum(weights, {.axis = o.axis, .dtype = dtype, .keepdims = o.keepdims});

@@ -1,11 +1,14 @@
 #include <catena/nn/distributions/continuous.h>
 
+#include <initializer_list>
+#include <iterator>
 #include <numbers>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/functions/torch_special.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/distributions/parameters.h>
@@ -100,7 +103,9 @@ Variable HalfNormal::entropy() const { return Normal(0, scale).entropy() - std::
 Variable HalfNormal::mean() const { return scale * (std::numbers::sqrt2 * std::numbers::inv_sqrtpi); }
 Variable HalfNormal::variance() const { return square(scale) * (1 - 2 / pi); }
 Variable HalfNormal::mode() const { return constant(batch_shape(), 0, scale); }
-Variable HalfNormal::cdf(const Parameter& value) const { return Normal(0, scale).cdf(value) * 2 - 1; }
+Variable HalfNormal::cdf(const Parameter& value) const {
+  return Normal(0, scale).cdf(positive_part(in_dtype(value, scale))) * 2 - 1;
+}
 Variable HalfNormal::icdf(const Parameter& probability) const {
   return Normal(0, scale).icdf((in_dtype(probability, scale) + 1) * 0.5);
 }
@@ -116,7 +121,9 @@ Variable HalfCauchy::entropy() const { return Cauchy(0, scale).entropy() - std::
 Variable HalfCauchy::mean() const { return variance(); }
 Variable HalfCauchy::variance() const { return constant(batch_shape(), kInfinity, scale); }
 Variable HalfCauchy::mode() const { return constant(batch_shape(), 0, scale); }
-Variable HalfCauchy::cdf(const Parameter& value) const { return Cauchy(0, scale).cdf(value) * 2 - 1; }
+Variable HalfCauchy::cdf(const Parameter& value) const {
+  return Cauchy(0, scale).cdf(positive_part(in_dtype(value, scale))) * 2 - 1;
+}
 Variable HalfCauchy::icdf(const Parameter& probability) const {
   return Cauchy(0, scale).icdf((in_dtype(probability, scale) + 1) * 0.5);
 }
@@ -174,6 +181,10 @@ Array nearly_zero(const Variable& concentration) {
 Variable divisor(const Variable& concentration) {
   return autograd::where(nearly_zero(concentration), 1.0, concentration);
 }
+// Where z is at the end of the support, which a negative concentration has, or beyond it.
+Array at_end(const Variable& z, const Variable& concentration) {
+  return binary(kernels::less_equal, (concentration * z).data(), -1.0);
+}
 // -log(1 - F) for the distribution function F.
 Variable hazard(const Variable& z, const Variable& concentration) {
   const Variable c = divisor(concentration);
@@ -185,8 +196,10 @@ Variable GeneralizedPareto::rsample(const Shape& shape) const {
 }
 Variable GeneralizedPareto::log_prob(const Parameter& value) const {
   const Variable z = (in_dtype(value, loc) - loc) / scale;
-  const Array inside = binary(kernels::logical_and, at_least(z, 0.0), at_least(concentration * z, -1.0));
-  return within(inside, -(concentration + 1) * hazard(z, concentration) - log(scale), -kInfinity);
+  const Array inside =
+      binary(kernels::logical_and, at_least(z, 0.0), unary(kernels::logical_not, at_end(z, concentration)));
+  const Variable wait = hazard(within(inside, z, 0), concentration);
+  return within(inside, -(concentration + 1) * wait - log(scale), -kInfinity);
 }
 Variable GeneralizedPareto::entropy() const { return log(scale) + concentration + 1; }
 Variable GeneralizedPareto::mean() const {
@@ -197,7 +210,10 @@ Variable GeneralizedPareto::variance() const {
                 square(scale / (1 - concentration)) / (1 - concentration * 2), kInfinity);
 }
 Variable GeneralizedPareto::cdf(const Parameter& value) const {
-  return -autograd::expm1(-hazard((in_dtype(value, loc) - loc) / scale, concentration));
+  const Variable z = positive_part((in_dtype(value, loc) - loc) / scale);
+  const Array beyond = at_end(z, concentration);
+  const Variable inside = -autograd::expm1(-hazard(autograd::where(beyond, 0.0, z), concentration));
+  return autograd::where(beyond, 1.0, inside);
 }
 Variable GeneralizedPareto::icdf(const Parameter& probability) const {
   const Variable wait = -log1p(-in_dtype(probability, loc)), c = divisor(concentration);
@@ -260,74 +276,82 @@ Variable Kumaraswamy::icdf(const Parameter& probability) const {
 }
 
 // ---- ContinuousBernoulli ----
+// With the logit l, the density is exp(l x - A(l)), where A(l) = log((exp(l) - 1) / l) has the derivatives mean() and
+// variance().
 namespace {
-// Outside of (0.499, 0.501), where quotients by 1 - 2 p are accurate; and p with 0.499 inside of it.
-Array away_from_half(const Variable& probs) {
-  return binary(kernels::greater, unary(kernels::absolute, probs.data() - 0.5), 0.001);
+using Coefficients = std::initializer_list<double>;
+// Where differences of large numbers near l = 0 would lose digits; else their value at l = 1 is used in them.
+Array away_from_0(const Variable& l) { return binary(kernels::greater, unary(kernels::absolute, l.data()), 0.25); }
+Variable away(const Variable& l) { return within(away_from_0(l), l, 1); }
+// c0 + c1 l^2 + c2 l^4 + ...
+Variable even_series(const Variable& l, Coefficients c) {
+  const Variable x = square(l);
+  Variable sum = constant({}, 0, l);
+  for (auto k = std::rbegin(c); k != std::rend(c); ++k) sum = sum * x + *k;
+  return sum;
 }
-Variable away(const Variable& probs) { return within(away_from_half(probs), probs, 0.499); }
+// A(l) - l / 2.
+Variable even_part(const Variable& l) {
+  const Variable series =
+      square(l) * even_series(l, {1.0 / 24, -1.0 / 2880, 1.0 / 181440, -1.0 / 9676800, 1.0 / 479001600});
+  const Variable a = autograd::absolute(away(l));  // log(2 sinh(a / 2) / a)
+  return autograd::where(away_from_0(l), a * 0.5 + log(-autograd::expm1(-a)) - log(a), series);
+}
+// Where the distribution function counts as even, as in PyTorch; and the logit with 1 there, for quotients.
+Array uneven(const Variable& l) {
+  return binary(kernels::greater, unary(kernels::absolute, unary(kernels::tanh, (l * 0.5).data())), 0.002);
+}
 }  // namespace
-ContinuousBernoulli::ContinuousBernoulli(const OfLogits& o)
-    : Distribution(o.values.shape()), logits(o.values), probs(nn::sigmoid(o.values)) {}
+ContinuousBernoulli::ContinuousBernoulli(const Chances& c)
+    : Distribution(c.logits, c.logits.shape()), logits(c.logits), probs(nn::sigmoid(c.logits)) {}
 Variable ContinuousBernoulli::log_norm() const {
-  const Variable p = away(probs), x = square(probs - 0.5);
-  const Variable exact = log(autograd::absolute(log1p(-p) - log(p))) - log(autograd::absolute(1 - p * 2));
-  return autograd::where(away_from_half(probs), exact, x * (x * (104.0 / 45) + 4.0 / 3) + std::numbers::ln2);
+  return nn::softplus(-autograd::absolute(logits)) + autograd::absolute(logits) * 0.5 - even_part(logits);
 }
 Variable ContinuousBernoulli::log_prob(const Parameter& value) const {
-  return in_dtype(value, logits) * logits - nn::softplus(logits) + log_norm();
+  return (in_dtype(value, logits) - 0.5) * logits - even_part(logits);
 }
 Variable ContinuousBernoulli::mean() const {
-  const Variable p = away(probs), x = probs - 0.5;
-  const Variable exact = p / (p * 2 - 1) + 1 / (log1p(-p) - log(p));
-  return autograd::where(away_from_half(probs), exact, x * (square(x) * (16.0 / 45) + 1.0 / 3) + 0.5);
+  const Variable l = away(logits), exact = 0.5 / autograd::tanh(l * 0.5) - 1 / l;
+  const Variable series =
+      logits * even_series(logits, {1.0 / 12, -1.0 / 720, 1.0 / 30240, -1.0 / 1209600, 1.0 / 47900160});
+  return autograd::where(away_from_0(logits), exact, series) + 0.5;
 }
 Variable ContinuousBernoulli::variance() const {
-  const Variable p = away(probs), x = square(probs - 0.5);
-  const Variable exact = p * (p - 1) / square(1 - p * 2) + 1 / square(log1p(-p) - log(p));
-  return autograd::where(away_from_half(probs), exact, x * (x * (128.0 / 945) - 1.0 / 15) + 1.0 / 12);
+  const Variable l = away(logits), exact = 1 / square(l) - (1 / square(autograd::tanh(l * 0.5)) - 1) * 0.25;
+  const Variable series = even_series(logits, {1.0 / 12, -1.0 / 240, 1.0 / 6048, -1.0 / 172800, 1.0 / 5322240});
+  return autograd::where(away_from_0(logits), exact, series);
 }
-Variable ContinuousBernoulli::entropy() const {
-  const Variable log_other = log1p(-probs);
-  return mean() * (log_other - log(probs)) - log_norm() - log_other;
-}
+Variable ContinuousBernoulli::entropy() const { return even_part(logits) - (mean() - 0.5) * logits; }
+// (1 - exp(-a t)) / (1 - exp(-a)) for a = |l|, where t = x for a negative l; else 1 less that of 1 - x.
 Variable ContinuousBernoulli::cdf(const Parameter& value) const {
-  const Variable x = in_dtype(value, logits), p = away(probs);
-  const Variable exact = (pow(p, x) * pow(1 - p, 1 - x) + p - 1) / (p * 2 - 1);
-  return autograd::clip(autograd::where(away_from_half(probs), exact, x), 0, 1);
+  const Variable x = autograd::clip(in_dtype(value, logits), 0, 1), l = within(uneven(logits), logits, 1);
+  const Array rising = greater(l, 0);
+  const Variable a = -autograd::absolute(l), t = autograd::where(rising, 1 - x, x);
+  const Variable part = autograd::expm1(a * t) / autograd::expm1(a);
+  return autograd::where(uneven(logits), autograd::where(rising, 1 - part, part), x);
 }
 Variable ContinuousBernoulli::icdf(const Parameter& probability) const {
-  const Variable u = in_dtype(probability, logits), p = away(probs);
-  const Variable exact = (log1p(-p + u * (p * 2 - 1)) - log1p(-p)) / (log(p) - log1p(-p));
-  return autograd::where(away_from_half(probs), exact, u);
+  const Variable u = in_dtype(probability, logits), l = within(uneven(logits), logits, 1);
+  const Array rising = greater(l, 0);
+  const Variable a = -autograd::absolute(l), part = autograd::where(rising, 1 - u, u);
+  const Variable t = autograd::clip(log1p(part * autograd::expm1(a)) / a, 0, 1);
+  return autograd::where(uneven(logits), autograd::where(rising, 1 - t, t), u);
 }
 Variable ContinuousBernoulli::rsample(const Shape& shape) const {
   return icdf(even(extended(shape, batch_shape()), logits));
 }
 Variable kl_divergence(const ContinuousBernoulli& p, const ContinuousBernoulli& q) {
-  return p.mean() * (p.logits - q.logits) + p.log_norm() + log1p(-p.probs) - q.log_norm() - log1p(-q.probs);
+  return (p.mean() - 0.5) * (p.logits - q.logits) + even_part(q.logits) - even_part(p.logits);
 }
 
 // ---- VonMises ----
-namespace {
-// I1(k) / I0(k), the mean of cos(x - loc).
-Array resultant(const Variable& k) { return unary(kernels::i1e, k.data()) / unary(kernels::i0e, k.data()); }
-// A function of k by its value and its derivative.
-Variable by_derivative(const Variable& k, const Array& value, const Array& derivative) {
-  const Variable slope(derivative, {.requires_grad = false});
-  return Variable(value, {.requires_grad = false}) + (k - without_graph(k)) * slope;
-}
-}  // namespace
 Variable VonMises::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, loc);
-  // log(exp(-k) I0(k))
-  const Array scaled = unary(kernels::log, unary(kernels::i0e, concentration.data()));
-  return concentration * (autograd::cos(x - loc) - 1) -
-         by_derivative(concentration, scaled, resultant(concentration) - 1) - 2 * kLogSqrt2Pi;
+  return concentration * (autograd::cos(x - loc) - 1) - log(autograd::special::i0e(concentration)) - 2 * kLogSqrt2Pi;
 }
+// Less I1(k) / I0(k), the mean of cos(x - loc).
 Variable VonMises::variance() const {
-  const Array mean = resultant(concentration);
-  return by_derivative(concentration, mean * -1 + 1, mean / concentration.data() + mean * mean - 1);
+  return 1 - autograd::special::i1e(concentration) / autograd::special::i0e(concentration);
 }
 // Each round takes its proposal with a probability above 0.65.
 Variable VonMises::draw(const Shape& shape) const {

@@ -182,18 +182,18 @@ class CATENA_EXPORT Kumaraswamy : public Distribution {
   Variable concentration1 = parameter(0), concentration0 = parameter(1);
 };
 
-// The density p^x (1 - p)^(1 - x) C(p) for 0 <= x <= 1. Near p = 1/2, in `lims`, the functions that are 0 / 0 there are
-// Taylor's polynomials.
+// The density p^x (1 - p)^(1 - x) C(p) for 0 <= x <= 1. Functions that are 0 / 0 at p = 1/2 are Taylor's polynomials of
+// the logit near it; for |p - 1/2| <= 0.001, cdf and icdf are those of even numbers, as in PyTorch. Probabilities are
+// limited as those of the logits of Bernoulli.
 class CATENA_EXPORT ContinuousBernoulli : public Distribution {
  public:
   explicit ContinuousBernoulli(const Parameter& probabilities, const ValidateArgs& = {})
       : ContinuousBernoulli(ProbsOptions{.probs = probabilities}) {}
   // ValueError unless one of both is given
   template <std::same_as<ProbsOptions> O = ProbsOptions>
-  explicit ContinuousBernoulli(const O& o)
-      : ContinuousBernoulli(internal::OfLogits{internal::logits_of("ContinuousBernoulli", o)}) {}
+  explicit ContinuousBernoulli(const O& o) : ContinuousBernoulli(internal::chances_of("ContinuousBernoulli", o)) {}
   ContinuousBernoulli expand(const Shape& batch) const {
-    return ContinuousBernoulli(internal::OfLogits{expanded(logits, batch)});
+    return ContinuousBernoulli(internal::Chances{expanded(logits, batch), expanded(probs, batch)});
   }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
@@ -203,7 +203,7 @@ class CATENA_EXPORT ContinuousBernoulli : public Distribution {
   Variable logits, probs;
 
  private:
-  explicit ContinuousBernoulli(const internal::OfLogits& logits);
+  explicit ContinuousBernoulli(const internal::Chances& chances);
 };
 
 struct VonMisesOptions {

@@ -24,13 +24,16 @@ using autograd::log1p;
 using autograd::xlogy;
 
 // ---- Geometric ----
-Geometric::Geometric(const OfLogits& o)
-    : Distribution(o.values.shape()), logits(o.values), probs(nn::sigmoid(o.values)) {}
+Geometric::Geometric(const Chances& c) : Distribution(c.probs, c.probs.shape()), logits(c.logits), probs(c.probs) {}
 Variable Geometric::draw(const Shape& shape) const {
   return autograd::floor(log(even(extended(shape, batch_shape()), probs)) / log1p(-without_graph(probs)));
 }
+// By the logits where a probability is rounded to 1 or underflows; they do not have those below eps.
 Variable Geometric::log_prob(const Parameter& value) const {
-  return -in_dtype(value, logits) * nn::softplus(logits) - nn::softplus(-logits);
+  const Array small = binary(kernels::logical_and, binary(kernels::greater, probs.data(), tiny(probs.dtype())),
+                             binary(kernels::less, probs.data(), 0.5));
+  const Variable x = in_dtype(value, logits), p = within(small, probs, 0.5);
+  return autograd::where(small, autograd::xlog1py(x, -p) + log(p), -x * nn::softplus(logits) - nn::softplus(-logits));
 }
 Variable Geometric::entropy() const { return (nn::softplus(logits) - probs * logits) / probs; }
 Variable Geometric::mean() const { return 1 / probs - 1; }
@@ -41,8 +44,7 @@ Variable kl_divergence(const Geometric& p, const Geometric& q) {
 }
 
 // ---- Binomial ----
-Binomial::Binomial(const Parameter& trials, const OfLogits& o)
-    : Distribution({trials, o.values}), probs(nn::sigmoid(logits)) {}
+Binomial::Binomial(const Parameter& trials, const Chances& c) : Distribution({trials, c.logits, c.probs}) {}
 namespace {
 double largest(const Variable& x) { return autograd::to_vector<double>(autograd::amax(x.data())).at(0); }
 // Binomial numbers in float64. While more than kTrials trials are left, one with the median of the even numbers of all
@@ -103,8 +105,8 @@ Variable kl_divergence(const Binomial& p, const Binomial& q) {
 }
 
 // ---- NegativeBinomial ----
-NegativeBinomial::NegativeBinomial(const Parameter& failures, const OfLogits& o)
-    : Distribution({failures, o.values}), probs(nn::sigmoid(logits)) {}
+NegativeBinomial::NegativeBinomial(const Parameter& failures, const Chances& c)
+    : Distribution({failures, c.logits, c.probs}) {}
 Variable NegativeBinomial::draw(const Shape& shape) const {
   return Poisson(Gamma(total_count, autograd::exp(-logits)).sample(shape)).sample();
 }
@@ -127,7 +129,7 @@ Variable one_hot_of(const Variable& labels, const Variable& like) {
 Shape class_axis(const Variable& logits) { return Shape{logits.shape()[logits.ndim() - 1]}; }
 }  // namespace
 Multinomial::Multinomial(std::int64_t trials, Categorical classes)
-    : Distribution(classes.batch_shape(), class_axis(classes.logits)),
+    : Distribution(classes.probs, classes.batch_shape(), class_axis(classes.logits)),
       total_count(trials),
       logits(classes.logits),
       probs(classes.probs),
@@ -157,7 +159,7 @@ Variable Multinomial::variance() const { return probs * (1 - probs) * double(tot
 
 // ---- OneHotCategorical ----
 OneHotCategorical::OneHotCategorical(Categorical classes)
-    : Distribution(classes.batch_shape(), class_axis(classes.logits)),
+    : Distribution(classes.probs, classes.batch_shape(), class_axis(classes.logits)),
       logits(classes.logits),
       probs(classes.probs),
       classes_(std::move(classes)) {}
@@ -177,18 +179,15 @@ Variable OneHotCategoricalStraightThrough::rsample(const Shape& shape) const {
   return draw(shape) + (probs - without_graph(probs));
 }
 Variable kl_divergence(const OneHotCategorical& p, const OneHotCategorical& q) {
-  return kl_divergence(Categorical({.logits = p.logits}), Categorical({.logits = q.logits}));
+  return kl_divergence(p.classes_, q.classes_);
 }
 
 // ---- RelaxedBernoulli ----
-RelaxedBernoulli::RelaxedBernoulli(const Parameter& heat, const OfLogits& o)
-    : Distribution(o.values.shape()),
-      temperature(in_dtype(heat, o.values)),
-      logits(o.values),
-      probs(nn::sigmoid(o.values)) {}
+RelaxedBernoulli::RelaxedBernoulli(const Parameter& heat, const Chances& c)
+    : Distribution(c.probs, c.probs.shape()), temperature(in_dtype(heat, c.logits)), logits(c.logits), probs(c.probs) {}
 Variable RelaxedBernoulli::rsample(const Shape& shape) const {
   const Variable u = even(extended(shape, batch_shape()), logits);
-  return autograd::clip(nn::sigmoid((logits + log(u) - log1p(-u)) / temperature), 0x1p-126, 1 - kEps);
+  return clipped_sigmoid((logits + log(u) - log1p(-u)) / temperature);
 }
 Variable RelaxedBernoulli::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, logits), log_x = log(x), log_other = log1p(-x);
@@ -197,11 +196,12 @@ Variable RelaxedBernoulli::log_prob(const Parameter& value) const {
 }
 
 // ---- RelaxedOneHotCategorical ----
-RelaxedOneHotCategorical::RelaxedOneHotCategorical(const Parameter& heat, const Categorical& classes)
-    : Distribution(classes.batch_shape(), class_axis(classes.logits)),
+RelaxedOneHotCategorical::RelaxedOneHotCategorical(const Parameter& heat, Categorical classes)
+    : Distribution(classes.probs, classes.batch_shape(), class_axis(classes.logits)),
       temperature(in_dtype(heat, classes.logits)),
       logits(classes.logits),
-      probs(classes.probs) {}
+      probs(classes.probs),
+      classes_(std::move(classes)) {}
 Variable RelaxedOneHotCategorical::rsample(const Shape& shape) const {
   const Variable scores = logits + gumbel_numbers(extended(shape, logits.shape()), logits);
   return nn::softmax(scores / temperature, scores.ndim() - 1);

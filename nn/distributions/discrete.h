@@ -20,8 +20,10 @@ class CATENA_EXPORT Geometric : public Distribution {
   explicit Geometric(const Parameter& probabilities, const ValidateArgs& = {})
       : Geometric(ProbsOptions{.probs = probabilities}) {}
   template <std::same_as<ProbsOptions> O = ProbsOptions>
-  explicit Geometric(const O& o) : Geometric(internal::OfLogits{internal::logits_of("Geometric", o)}) {}
-  Geometric expand(const Shape& batch) const { return Geometric(internal::OfLogits{expanded(logits, batch)}); }
+  explicit Geometric(const O& o) : Geometric(internal::chances_of("Geometric", o)) {}
+  Geometric expand(const Shape& batch) const {
+    return Geometric(internal::Chances{expanded(logits, batch), expanded(probs, batch)});
+  }
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
   Variable logits, probs;
@@ -30,7 +32,7 @@ class CATENA_EXPORT Geometric : public Distribution {
   Variable draw(const Shape& shape) const override;
 
  private:
-  explicit Geometric(const internal::OfLogits& logits);
+  explicit Geometric(const internal::Chances& chances);
 };
 
 struct CountOptions {
@@ -45,23 +47,23 @@ class CATENA_EXPORT Binomial : public Distribution {
   Binomial(const Parameter& trials, const Parameter& probabilities, const ValidateArgs& = {})
       : Binomial(CountOptions{.total_count = trials, .probs = probabilities}) {}
   template <std::same_as<ProbsOptions> O = ProbsOptions>
-  Binomial(const Parameter& trials, const O& o) : Binomial(trials, internal::OfLogits{internal::logits_of(kName, o)}) {}
+  Binomial(const Parameter& trials, const O& o) : Binomial(trials, internal::chances_of(kName, o)) {}
   template <std::same_as<CountOptions> O = CountOptions>
   explicit Binomial(const O& o) : Binomial(o.total_count, ProbsOptions{.probs = o.probs, .logits = o.logits}) {}
   Binomial expand(const Shape& batch) const {
-    return Binomial(expanded(total_count, batch), internal::OfLogits{expanded(logits, batch)});
+    return Binomial(expanded(total_count, batch), internal::Chances{expanded(logits, batch), expanded(probs, batch)});
   }
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, variance() const override, mode() const override;
   Variable enumerate_support(bool expand = true) const override;
-  Variable total_count = parameter(0), logits = parameter(1), probs;
+  Variable total_count = parameter(0), logits = parameter(1), probs = parameter(2);
 
  protected:
   Variable draw(const Shape& shape) const override;
 
  private:
   static constexpr const char* kName = "Binomial";
-  Binomial(const Parameter& trials, const internal::OfLogits& logits);
+  Binomial(const Parameter& trials, const internal::Chances& chances);
 };
 
 // The number of successes, each of the probability probs, before total_count failures; total_count is any number above
@@ -72,23 +74,24 @@ class CATENA_EXPORT NegativeBinomial : public Distribution {
       : NegativeBinomial(CountOptions{.total_count = failures, .probs = probabilities}) {}
   template <std::same_as<ProbsOptions> O = ProbsOptions>
   NegativeBinomial(const Parameter& failures, const O& o)
-      : NegativeBinomial(failures, internal::OfLogits{internal::logits_of(kName, o)}) {}
+      : NegativeBinomial(failures, internal::chances_of(kName, o)) {}
   template <std::same_as<CountOptions> O = CountOptions>
   explicit NegativeBinomial(const O& o)
       : NegativeBinomial(o.total_count, ProbsOptions{.probs = o.probs, .logits = o.logits}) {}
   NegativeBinomial expand(const Shape& batch) const {
-    return NegativeBinomial(expanded(total_count, batch), internal::OfLogits{expanded(logits, batch)});
+    return NegativeBinomial(expanded(total_count, batch),
+                            internal::Chances{expanded(logits, batch), expanded(probs, batch)});
   }
   Variable log_prob(const Parameter& value) const override;
   Variable mean() const override, variance() const override, mode() const override;
-  Variable total_count = parameter(0), logits = parameter(1), probs;
+  Variable total_count = parameter(0), logits = parameter(1), probs = parameter(2);
 
  protected:
   Variable draw(const Shape& shape) const override;
 
  private:
   static constexpr const char* kName = "NegativeBinomial";
-  NegativeBinomial(const Parameter& failures, const internal::OfLogits& logits);
+  NegativeBinomial(const Parameter& failures, const internal::Chances& chances);
 };
 
 struct MultinomialOptions {
@@ -136,6 +139,7 @@ class CATENA_EXPORT OneHotCategorical : public Distribution {
  protected:
   explicit OneHotCategorical(Categorical classes);
   Variable draw(const Shape& shape) const override;
+  friend Variable kl_divergence(const OneHotCategorical& p, const OneHotCategorical& q);
   Categorical classes_;
 };
 // OneHotCategorical whose samples have the derivatives of probs. (Bengio et al., "Estimating or propagating gradients
@@ -165,19 +169,19 @@ class CATENA_EXPORT RelaxedBernoulli : public Distribution {
       : RelaxedBernoulli(heat, ProbsOptions{.probs = probabilities}) {}
   template <std::same_as<ProbsOptions> O = ProbsOptions>
   RelaxedBernoulli(const Parameter& heat, const O& o)
-      : RelaxedBernoulli(heat, internal::OfLogits{internal::logits_of("RelaxedBernoulli", o)}) {}
+      : RelaxedBernoulli(heat, internal::chances_of("RelaxedBernoulli", o)) {}
   template <std::same_as<RelaxedOptions> O = RelaxedOptions>
   explicit RelaxedBernoulli(const O& o)
       : RelaxedBernoulli(o.temperature, ProbsOptions{.probs = o.probs, .logits = o.logits}) {}
   RelaxedBernoulli expand(const Shape& batch) const {
-    return RelaxedBernoulli(temperature, internal::OfLogits{expanded(logits, batch)});
+    return RelaxedBernoulli(temperature, internal::Chances{expanded(logits, batch), expanded(probs, batch)});
   }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable temperature, logits, probs;
 
  private:
-  RelaxedBernoulli(const Parameter& heat, const internal::OfLogits& logits);
+  RelaxedBernoulli(const Parameter& heat, const internal::Chances& chances);
 };
 // Vectors (..., C) of probabilities that are nearly those of OneHotCategorical at low temperatures. The event has one
 // axis. (As RelaxedBernoulli; Jang, Gu and Poole, "Categorical reparameterization with Gumbel-Softmax", 2017.)
@@ -190,15 +194,14 @@ class CATENA_EXPORT RelaxedOneHotCategorical : public Distribution {
   template <std::same_as<RelaxedOptions> O = RelaxedOptions>
   explicit RelaxedOneHotCategorical(const O& o)
       : RelaxedOneHotCategorical(o.temperature, ProbsOptions{.probs = o.probs, .logits = o.logits}) {}
-  RelaxedOneHotCategorical expand(const Shape& batch) const {
-    return {temperature, Categorical({.logits = logits}).expand(batch)};
-  }
+  RelaxedOneHotCategorical expand(const Shape& batch) const { return {temperature, classes_.expand(batch)}; }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable temperature, logits, probs;
 
  private:
-  RelaxedOneHotCategorical(const Parameter& heat, const Categorical& classes);
+  RelaxedOneHotCategorical(const Parameter& heat, Categorical classes);
+  Categorical classes_;
 };
 
 CATENA_EXPORT Variable kl_divergence(const Geometric& p, const Geometric& q);

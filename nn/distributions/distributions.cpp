@@ -40,9 +40,7 @@ namespace {
 Distribution::Distribution(std::initializer_list<Parameter> parameters)
     : parameters_(broadcast(parameters)), batch_shape_(parameters_[0].shape()) {}
 Variable Distribution::expanded(const Variable& parameter, const Shape& batch, int event_axes) {
-  return autograd::broadcast_to(parameter, last_of(parameter.shape(), event_axes, {}).empty()
-                                               ? batch
-                                               : extended(batch, last_of(parameter.shape(), event_axes, {})));
+  return autograd::broadcast_to(parameter, extended(batch, last_of(parameter.shape(), event_axes, {})));
 }
 Variable Distribution::entropy() const { missing("entropy"); }
 Variable Distribution::mean() const { missing("mean"); }
@@ -52,6 +50,9 @@ Variable Distribution::cdf(const Parameter&) const { missing("cdf"); }
 Variable Distribution::icdf(const Parameter&) const { missing("icdf"); }
 Variable Distribution::enumerate_support(bool) const { missing("enumerate_support"); }
 Variable Distribution::stddev() const { return autograd::sqrt(variance()); }
+Variable Distribution::as_value(const Parameter& value) const {
+  return value.number() && !parameters_.empty() ? in_dtype(value, parameters_[0]) : value.value();
+}
 Variable Distribution::perplexity() const { return autograd::exp(entropy()); }
 
 // ---- Normal ----
@@ -99,9 +100,7 @@ Variable kl_divergence(const Laplace& p, const Laplace& q) {
 
 // ---- Uniform ----
 Variable Uniform::rsample(const Shape& shape) const {
-  const Array u = autograd::random_uniform(extended(shape, batch_shape()), 0, 1, low.dtype(),
-                                           autograd::default_generator(), low.device());
-  return low + (high - low) * Variable(u, {.requires_grad = false});
+  return low + (high - low) * even(extended(shape, batch_shape()), low);
 }
 Variable Uniform::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, low);
@@ -126,13 +125,16 @@ Variable Exponential::rsample(const Shape& shape) const {
   return -autograd::log(even(extended(shape, batch_shape()), rate)) / rate;
 }
 Variable Exponential::log_prob(const Parameter& value) const {
-  return autograd::log(rate) - rate * in_dtype(value, rate);
+  const Variable x = in_dtype(value, rate);
+  return within(at_least(x, 0.0), autograd::log(rate) - rate * x, -kInfinity);
 }
 Variable Exponential::entropy() const { return -autograd::log(rate) + 1; }
 Variable Exponential::mean() const { return 1 / rate; }
 Variable Exponential::variance() const { return 1 / autograd::square(rate); }
 Variable Exponential::mode() const { return constant(batch_shape(), 0, rate); }
-Variable Exponential::cdf(const Parameter& value) const { return -autograd::expm1(-rate * in_dtype(value, rate)); }
+Variable Exponential::cdf(const Parameter& value) const {
+  return -autograd::expm1(-rate * positive_part(in_dtype(value, rate)));
+}
 Variable Exponential::icdf(const Parameter& probability) const {
   return -autograd::log1p(-in_dtype(probability, rate)) / rate;
 }
@@ -142,13 +144,10 @@ Variable kl_divergence(const Exponential& p, const Exponential& q) {
 }
 
 // ---- Bernoulli ----
-Bernoulli::Bernoulli(const OfLogits& o)
-    : Distribution(o.values.shape()), logits(o.values), probs(nn::sigmoid(o.values)) {}
+Bernoulli::Bernoulli(const Chances& c) : Distribution(c.probs, c.probs.shape()), logits(c.logits), probs(c.probs) {}
 Variable Bernoulli::draw(const Shape& shape) const {
-  const Array u = autograd::random_uniform(extended(shape, batch_shape()), 0, 1, probs.dtype(),
-                                           autograd::default_generator(), probs.device());
-  return Variable(autograd::astype(autograd::apply(kernels::less, {u, probs.data()}), probs.dtype()),
-                  {.requires_grad = false});
+  const Array u = even(extended(shape, batch_shape()), probs).data();
+  return Variable(autograd::astype(binary(kernels::less, u, probs.data()), probs.dtype()), {.requires_grad = false});
 }
 Variable Bernoulli::log_prob(const Parameter& value) const {
   return in_dtype(value, logits) * logits - nn::softplus(logits);
@@ -168,24 +167,19 @@ Variable kl_divergence(const Bernoulli& p, const Bernoulli& q) {
 
 // ---- Categorical ----
 namespace {
-Shape classes_apart(const Variable& values) {
-  check<ValueError>(values.ndim() >= 1, "Categorical", "the logits have no axis of classes");
-  return without_last(values.shape());
-}
 // Where a class may occur: a class with the logit -inf has the probability 0. True for NaN, which the results keep.
 Array possible(const Variable& probs) { return autograd::apply(kernels::not_equal, {probs.data(), 0.0}); }
 }  // namespace
-Categorical::Categorical(const OfLogits& o)
-    : Distribution(classes_apart(o.values)),
-      logits(nn::log_softmax(o.values, o.values.ndim() - 1)),
-      probs(autograd::exp(logits)) {}
-// The class with the greatest logit - log(-log(u)), which has the probabilities of the classes (Gumbel).
+Categorical::Categorical(const Chances& c)
+    : Distribution(c.probs, without_last(c.probs.shape())), logits(c.logits), probs(c.probs) {}
+// The class with the greatest log(p) - log(-log(u)), which has the probabilities of the classes (Gumbel).
 Variable Categorical::draw(const Shape& shape) const {
-  const Variable scores = without_graph(logits) + gumbel_numbers(extended(shape, logits.shape()), logits);
+  const Variable numbers = gumbel_numbers(extended(shape, probs.shape()), probs);
+  const Variable scores = autograd::log(without_graph(probs)) + numbers;
   return autograd::argmax(scores, scores.ndim() - 1).astype(autograd::Dtype::int64);
 }
 Variable Categorical::mode() const {
-  return autograd::argmax(without_graph(logits), logits.ndim() - 1).astype(autograd::Dtype::int64);
+  return autograd::argmax(without_graph(probs), probs.ndim() - 1).astype(autograd::Dtype::int64);
 }
 Variable Categorical::enumerate_support(bool expand) const {
   const Variable labels = counted_support(logits.shape()[logits.ndim() - 1], *this, logits, expand);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -44,10 +45,10 @@ class CATENA_EXPORT Parameter {
   Variable value_;
 };
 
-// Either the probabilities or the logits of Bernoulli and Categorical, by PyTorch's or Chainer's names.
+// Either the probabilities or the logits of Bernoulli and Categorical, by PyTorch's or Chainer's names (p, logit).
 struct ProbsOptions {
   std::optional<Parameter> probs = {}, logits = {};
-  std::optional<Parameter> p = probs, logit = logits;
+  std::optional<Parameter> p = {}, logit = {};
   std::optional<bool> validate_args = {};
 };
 
@@ -78,6 +79,8 @@ class CATENA_EXPORT Distribution {
   // `expand` with lengths of 1 in place of those of the batch.
   virtual Variable enumerate_support(bool expand = true) const;
   Variable perplexity() const;  // exp(entropy())
+  // A number as an array of the dtype and device of the parameters; an array unchanged.
+  virtual Variable as_value(const Parameter& value) const;
   const Shape& batch_shape() const noexcept { return batch_shape_; }
   const Shape& event_shape() const noexcept { return event_shape_; }
 
@@ -86,7 +89,10 @@ class CATENA_EXPORT Distribution {
   Distribution(std::initializer_list<Parameter> parameters);
   explicit Distribution(Shape batch_shape, Shape event_shape = {})
       : batch_shape_(std::move(batch_shape)), event_shape_(std::move(event_shape)) {}
-  const Variable& parameter(int k) const { return parameters_[k]; }
+  // Of one parameter, whose dtype and device are those of numbers.
+  Distribution(const Variable& parameter, Shape batch_shape, Shape event_shape = {})
+      : parameters_{parameter}, batch_shape_(std::move(batch_shape)), event_shape_(std::move(event_shape)) {}
+  const Variable& parameter(std::size_t k) const { return parameters_[k]; }
   // A parameter in the shape `batch` and its own last `event_axes` axes, for expand().
   static Variable expanded(const Variable& parameter, const Shape& batch, int event_axes = 0);
   virtual Variable draw(const Shape& shape) const;
@@ -177,25 +183,30 @@ class CATENA_EXPORT Exponential : public Distribution {
 };
 
 namespace internal {
-// Names that two constructors share: of values that are logits.
-struct OfLogits {
-  Variable values;
+// Probabilities and their logits.
+struct Chances {
+  Chances(const Variable& with_logits, const Variable& with_probs) : logits(with_logits), probs(with_probs) {}
+  Variable logits, probs;
 };
-// The logits of options of one probability. ValueError unless one of both is given.
-CATENA_EXPORT Variable logits_of(const char* name, const ProbsOptions& o);
-// The logits of options of the probabilities of classes.
-CATENA_EXPORT Variable class_logits_of(const char* name, const ProbsOptions& o);
+// Those of options of one probability. ValueError unless one of both is given. Logits of probabilities are those of
+// probabilities between eps and 1 - eps, with the distance eps from 1 to the next number of their dtype.
+CATENA_EXPORT Chances chances_of(const char* name, const ProbsOptions& o);
+// Those of options of the probabilities of classes, which are divided by their sum; logits are their logarithms.
+CATENA_EXPORT Chances class_chances_of(const char* name, const ProbsOptions& o);
 }  // namespace internal
 
-// 1 with the probability probs, else 0. Probabilities are limited to 2^-23 and 1 - 2^-23.
+// 1 with the probability probs, else 0. The logits of given probabilities are finite: they are those of eps and 1 - eps
+// at 0 and 1, with the distance eps from 1 to the next number of the dtype.
 class CATENA_EXPORT Bernoulli : public Distribution {
  public:
   explicit Bernoulli(const Parameter& probabilities, const ValidateArgs& = {})
       : Bernoulli(ProbsOptions{.probs = probabilities}) {}
   // ValueError unless one of both is given
   template <std::same_as<ProbsOptions> O = ProbsOptions>
-  explicit Bernoulli(const O& o) : Bernoulli(internal::OfLogits{internal::logits_of("Bernoulli", o)}) {}
-  Bernoulli expand(const Shape& batch) const { return Bernoulli(internal::OfLogits{expanded(logits, batch)}); }
+  explicit Bernoulli(const O& o) : Bernoulli(internal::chances_of("Bernoulli", o)) {}
+  Bernoulli expand(const Shape& batch) const {
+    return Bernoulli(internal::Chances{expanded(logits, batch), expanded(probs, batch)});
+  }
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, variance() const override, mode() const override;
   Variable mean() const override { return probs; }
@@ -206,18 +217,21 @@ class CATENA_EXPORT Bernoulli : public Distribution {
   Variable draw(const Shape& shape) const override;
 
  private:
-  explicit Bernoulli(const internal::OfLogits& logits);
+  explicit Bernoulli(const internal::Chances& chances);
 };
 
 // A class 0, 1, ..., C - 1 (int64). probs (..., C) are divided by their sum over the last axis; logits are their
-// logarithms but for a number. ValueError unless one of both is given; mean and variance are NaN.
+// logarithms but for a number. The logit of a given probability of 0 is finite, as that of Bernoulli. ValueError unless
+// one of both is given; mean and variance are NaN.
 class CATENA_EXPORT Categorical : public Distribution {
  public:
   explicit Categorical(const Parameter& probabilities, const ValidateArgs& = {})
       : Categorical(ProbsOptions{.probs = probabilities}) {}
   template <std::same_as<ProbsOptions> O = ProbsOptions>
-  explicit Categorical(const O& o) : Categorical(internal::OfLogits{internal::class_logits_of("Categorical", o)}) {}
-  Categorical expand(const Shape& batch) const { return Categorical(internal::OfLogits{expanded(logits, batch, 1)}); }
+  explicit Categorical(const O& o) : Categorical(internal::class_chances_of("Categorical", o)) {}
+  Categorical expand(const Shape& batch) const {
+    return Categorical(internal::Chances{expanded(logits, batch, 1), expanded(probs, batch, 1)});
+  }
   Variable log_prob(const Parameter& value) const override;
   Variable entropy() const override, mean() const override, mode() const override;
   Variable variance() const override { return mean(); }
@@ -228,7 +242,7 @@ class CATENA_EXPORT Categorical : public Distribution {
   Variable draw(const Shape& shape) const override;
 
  private:
-  explicit Categorical(const internal::OfLogits& logits);
+  explicit Categorical(const internal::Chances& chances);
 };
 
 namespace internal {
@@ -238,7 +252,7 @@ CATENA_EXPORT Variable sum_of_last(const Variable& x, int n);
 // The first axes of a shape but for the last n, and the last n before those of `event`.
 CATENA_EXPORT Shape without_last(const Shape& batch, int n);
 CATENA_EXPORT Shape last_of(const Shape& batch, int n, const Shape& event);
-CATENA_EXPORT Shape joined(const Shape& first, const Shape& second);
+CATENA_EXPORT Shape extended(const Shape& shape, const Shape& batch);
 }  // namespace internal
 // A distribution whose last n batch axes belong to one event: log_prob and entropy are summed over them. ValueError for
 // an n that is negative or above the number of batch axes.
@@ -246,7 +260,7 @@ template <class Base> class Independent : public Distribution {
  public:
   Independent(Base distribution, int n, const ValidateArgs& = {});
   Independent expand(const Shape& batch) const {
-    return {base.expand(internal::joined(batch, internal::last_of(base.batch_shape(), n_, {}))), n_};
+    return {base.expand(internal::extended(batch, internal::last_of(base.batch_shape(), n_, {}))), n_};
   }
   Variable rsample(const Shape& shape = {}) const override { return base.rsample(shape); }
   Variable log_prob(const Parameter& value) const override { return internal::sum_of_last(base.log_prob(value), n_); }
@@ -254,6 +268,7 @@ template <class Base> class Independent : public Distribution {
   Variable mean() const override { return base.mean(); }
   Variable variance() const override { return base.variance(); }
   Variable mode() const override { return base.mode(); }
+  Variable as_value(const Parameter& value) const override { return base.as_value(value); }
   int n() const noexcept { return n_; }
   Base base;
 

@@ -1,12 +1,13 @@
 #include <catena/nn/distributions/gamma.h>
 
 #include <cmath>
-#include <limits>
 
+#include <catena/autograd/function.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
+#include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
@@ -26,11 +27,6 @@ namespace kernels = catena::kernels;
 namespace {
 
 Array in_float64(const Variable& v) { return autograd::astype(v.data(), autograd::Dtype::float64); }
-Array even_numbers(const Shape& shape, const Array& like) {
-  const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
-  return binary(kernels::maximum, u, std::numeric_limits<double>::min());
-}
-
 // 0, and NaN where a parameter is negative.
 Array domain(const Array& parameter) { return unary(kernels::sqrt, parameter) * 0; }
 
@@ -44,18 +40,17 @@ Array gamma_numbers(const Array& concentration, const Shape& shape) {
   Array drawn = autograd::arrays::full(shape, 1, autograd::Dtype::float64, concentration.device()) * d;
   Array left = autograd::arrays::full(shape, 1, autograd::Dtype::bool_, concentration.device());
   for (int round = 0; round < kRounds; ++round) {
-    const Array x = autograd::random_normal(shape, 0, 1, autograd::Dtype::float64, autograd::default_generator(),
-                                            concentration.device());
+    const Array x = normal(shape, concentration);
     const Array root = c * x + 1, v = root * root * root;
     const Array bound = x * x * 0.5 + d - d * v + d * unary(kernels::log, v);  // NaN for v < 0: not taken
-    const Array taken = binary(kernels::less, unary(kernels::log, even_numbers(shape, concentration)), bound);
+    const Array taken = binary(kernels::less, unary(kernels::log, uniform(shape, concentration)), bound);
     drawn = autograd::where(binary(kernels::logical_and, left, taken), d * v, drawn);
     left = binary(kernels::logical_and, left, unary(kernels::logical_not, taken));
   }
-  const Array power = unary(kernels::log, even_numbers(shape, concentration)) / concentration;
+  const Array power = unary(kernels::log, uniform(shape, concentration)) / concentration;
   const Array numbers = autograd::where(small, drawn * unary(kernels::exp, power), drawn);
   // Numbers of small concentrations may underflow, and quotients of zeros are NaN.
-  return binary(kernels::maximum, numbers, std::numeric_limits<double>::min()) + domain(concentration);
+  return binary(kernels::maximum, numbers, tiny(autograd::Dtype::float64)) + domain(concentration);
 }
 // Integrals of the density of gamma numbers of the concentration a from 0 to x (from x on where x > a), over x times
 // the density at x: of 1, and of log(t) - digamma(a), which is the derivative to a. With t = x exp(-s) (x exp(s) where
@@ -88,36 +83,61 @@ Array slope(const Array& a, const Array& x) {
   const GammaIntegrals found = integrals(a, x);
   return autograd::where(found.above, found.derivative, found.derivative * -1) * x;
 }
-// The distribution function of gamma numbers in float64.
+// Gamma numbers of concentrations in float64. The derivatives are constants: a second one is a NotImplementedError.
+class GammaNumbers final : public autograd::Function {
+ public:
+  autograd::Arrays forward(const autograd::Arrays& in) override {
+    numbers_ = gamma_numbers(in[0], in[0].shape());
+    return {numbers_};
+  }
+  autograd::Arrays backward(const autograd::Arrays& in, const autograd::Arrays& gy) override {
+    return {gy[0] * slope(in[0], numbers_)};
+  }
+
+ private:
+  Array numbers_;
+};
+// The distribution function of gamma numbers in float64, of a concentration and a value of one shape.
+class GammaCdf final : public autograd::Function {
+ public:
+  autograd::Arrays forward(const autograd::Arrays& in) override {
+    const Array &a = in[0], &x = in[1];
+    const Array below = binary(kernels::less_equal, x, 0.0), above = binary(kernels::equal, x, kInfinity);
+    const Array outside = binary(kernels::logical_or, below, above), used = autograd::where(outside, 1.0, x);
+    const GammaIntegrals found = integrals(a, used);
+    const Array log_density = a * unary(kernels::log, used) - used - unary(kernels::gammaln, a);
+    const Array density = autograd::where(outside, 0.0, unary(kernels::exp, log_density));  // times x
+    const Array area = density * found.area, of_a = density * found.derivative;
+    to_a_ = autograd::where(found.above, of_a * -1, of_a), to_x_ = density / used;
+    const Array inside = autograd::where(found.above, area * -1 + 1, area);
+    return {autograd::where(below, 0.0, autograd::where(above, 1.0, inside))};
+  }
+  autograd::Arrays backward(const autograd::Arrays&, const autograd::Arrays& gy) override {
+    return {gy[0] * to_a_, gy[0] * to_x_};
+  }
+
+ private:
+  Array to_a_, to_x_;
+};
 Variable gamma_cdf(const Variable& a, const Variable& x) {
   const Shape shape = catena::broadcast_shapes("Gamma", a.shape(), x.shape());
-  const Array of_a = autograd::broadcast_to(a, shape).data(), of_x = autograd::broadcast_to(x, shape).data();
-  const Array inside = binary(kernels::greater, of_x, 0.0), used = autograd::where(inside, of_x, 1.0);
-  const GammaIntegrals found = integrals(of_a, used);
-  const Array log_density = of_a * unary(kernels::log, used) - used - unary(kernels::gammaln, of_a);
-  const Array density = autograd::where(inside, unary(kernels::exp, log_density), 0.0);  // times x
-  const Array area = density * found.area, of_concentration = density * found.derivative;
-  const Variable value(autograd::where(found.above, area * -1 + 1, area), {.requires_grad = false});
-  const Variable to_a(autograd::where(found.above, of_concentration * -1, of_concentration), {.requires_grad = false});
-  const Variable to_x(density / used, {.requires_grad = false});
-  return value + (a - without_graph(a)) * to_a + (x - without_graph(x)) * to_x;
+  return autograd::make_function<GammaCdf>()(autograd::broadcast_to(a, shape), autograd::broadcast_to(x, shape));
 }
 // A sample in the dtype of a parameter, and above 0.
 Variable sample_of(const Variable& numbers, const Variable& like) {
-  constexpr double kLeast = std::numeric_limits<float>::min();
-  const Array least = binary(kernels::less, numbers.data(), kLeast);  // false for NaN, which stays
-  return in_dtype(autograd::where(least, kLeast, numbers), like.dtype());
+  const double least = tiny(like.dtype());
+  const Array small = binary(kernels::less, numbers.data(), least);  // false for NaN, which stays
+  return in_dtype(autograd::where(small, least, numbers), like.dtype());
 }
 Variable log_beta(const Variable& a, const Variable& b) { return lgamma(a) + lgamma(b) - lgamma(a + b); }
 
 }  // namespace
 
 Variable internal::gamma_sample(const Variable& concentration, const Shape& shape) {
-  const Array a = in_float64(concentration), x = gamma_numbers(a, shape);
-  const Variable numbers(x, {.requires_grad = false});
-  if (!concentration.requires_grad()) return numbers;
+  if (!concentration.requires_grad())
+    return Variable(gamma_numbers(in_float64(concentration), shape), {.requires_grad = false});
   const Variable exact = in_dtype(concentration, autograd::Dtype::float64);
-  return numbers + (exact - without_graph(exact)) * Variable(slope(a, x), {.requires_grad = false});
+  return autograd::make_function<GammaNumbers>()(autograd::broadcast_to(exact, shape));
 }
 
 // ---- Gamma ----
@@ -153,7 +173,11 @@ Variable Beta::rsample(const Shape& shape) const {
   const Variable x = gamma_sample(concentration1, all), y = gamma_sample(concentration0, all);
   return sample_of(x / (x + y), concentration1);
 }
-Variable Beta::mode() const { return (concentration1 - 1) / (concentration1 + concentration0 - 2); }
+Variable Beta::mode() const {
+  const int axis = concentration1.ndim();
+  const Variable both = Dirichlet(autograd::stack({concentration1, concentration0}, axis)).mode();
+  return autograd::squeeze(autograd::slice(both, axis, 0, 1), catena::Axes{axis});
+}
 Variable Beta::log_prob(const Parameter& value) const {
   const Variable x = in_dtype(value, concentration1);
   return xlogy(concentration1 - 1, x) + autograd::xlog1py(concentration0 - 1, -x) -
@@ -186,21 +210,21 @@ Shape classes_of(const Parameter& concentrations) {
 Variable total(const Variable& x) { return autograd::sum(x, catena::Axes{x.ndim() - 1}, true); }
 }  // namespace
 Dirichlet::Dirichlet(const Parameter& concentrations, const ValidateArgs&)
-    : Distribution(without_last(classes_of(concentrations)),
-                   Shape{classes_of(concentrations)[concentrations.value().ndim() - 1]}),
-      concentration(floating(concentrations.value())) {}
+    : Distribution(floating(concentrations.value()), without_last(classes_of(concentrations)),
+                   last_of(classes_of(concentrations), 1, {})),
+      concentration(parameter(0)) {}
 Variable Dirichlet::rsample(const Shape& shape) const {
   const Variable numbers = gamma_sample(concentration, extended(shape, concentration.shape()));
   return sample_of(numbers / total(numbers), concentration);
 }
-// With a concentration below 1, one of the corners of the greatest concentration.
+// With all concentrations below 1, one of the corners of the greatest one.
 Variable Dirichlet::mode() const {
   const Variable above = autograd::clip(concentration - 1, 0, kInfinity), inside = above / total(above);
   const Array one = autograd::one_hot(autograd::argmax(without_graph(concentration), concentration.ndim() - 1),
                                       event_shape()[0], concentration.dtype())
                         .data();
-  const Array least = autograd::amin(concentration.data(), catena::Axes{concentration.ndim() - 1}, true);
-  return autograd::where(binary(kernels::less, least, 1.0), Variable(one, {.requires_grad = false}), inside);
+  const Array greatest = autograd::amax(concentration.data(), catena::Axes{concentration.ndim() - 1}, true);
+  return autograd::where(binary(kernels::less, greatest, 1.0), Variable(one, {.requires_grad = false}), inside);
 }
 Variable Dirichlet::log_prob(const Parameter& value) const {
   return last_sum(xlogy(concentration - 1, in_dtype(value, concentration))) + lgamma(last_sum(concentration)) -
@@ -234,7 +258,7 @@ Variable InverseGamma::log_prob(const Parameter& value) const {
   return Gamma(concentration, rate).log_prob(1 / x) - log(x) * 2;
 }
 Variable InverseGamma::cdf(const Parameter& value) const {
-  return 1 - Gamma(concentration, rate).cdf(1 / in_dtype(value, rate));
+  return 1 - Gamma(concentration, rate).cdf(1 / positive_part(in_dtype(value, rate)));
 }
 Variable InverseGamma::entropy() const {
   return concentration + log(rate) + lgamma(concentration) - (concentration + 1) * digamma(concentration);
@@ -276,7 +300,7 @@ namespace {
 // Of rates below 10: the number of values of the distribution function that an even number exceeds. Above 64 it is 1 in
 // double precision.
 Array counted(const Array& rate, const Shape& shape) {
-  const Array u = even_numbers(shape, rate);
+  const Array u = uniform(shape, rate);
   Array probability = unary(kernels::exp, rate * -1), below = probability;
   Array result = autograd::arrays::full(shape, 0, autograd::Dtype::float64, rate.device());
   for (int k = 1; k <= 64; ++k) {
@@ -295,7 +319,7 @@ Array rejected(const Array& rate, const Shape& shape) {
   Array drawn = autograd::arrays::full(shape, 1, autograd::Dtype::float64, rate.device()) * unary(kernels::floor, rate);
   Array left = autograd::arrays::full(shape, 1, autograd::Dtype::bool_, rate.device());
   for (int round = 0; round < kRounds; ++round) {
-    const Array u = even_numbers(shape, rate) - 0.5, v = even_numbers(shape, rate);
+    const Array u = uniform(shape, rate) - 0.5, v = uniform(shape, rate);
     const Array us = unary(kernels::absolute, u) * -1 + 0.5;
     const Array k = unary(kernels::floor, (a * 2 / us + b) * u + rate + 0.43);
     const Array level = unary(kernels::log, v * inverse_alpha / (a / (us * us) + b));

@@ -1,7 +1,6 @@
 #include <catena/nn/distributions/matrices.h>
 
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include <catena/autograd/functions/array.h>
@@ -10,6 +9,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
 #include <catena/autograd/functions/torch_indexing.h>
+#include <catena/autograd/functions/torch_special.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
@@ -24,15 +24,10 @@ using autograd::lgamma;
 
 namespace {
 
-Variable log_diagonal(const Variable& m) { return autograd::log(autograd::diagonal(m, 0, m.ndim() - 2, m.ndim() - 1)); }
 // x with a new last axis.
 Variable column(const Variable& x) { return autograd::expand_dims(x, x.ndim()); }
 // a, a - 1/2, ..., a - (p - 1) / 2 along a new last axis.
 Variable halves_below(const Variable& a, std::int64_t p) { return column(a) - numbers_below(p, a) * 0.5; }
-// log of the gamma function of p dimensions.
-Variable log_gamma(const Variable& a, std::int64_t p) {
-  return last_sum(lgamma(halves_below(a, p))) + double(p * (p - 1)) / 4 * std::log(std::numbers::pi);
-}
 
 }  // namespace
 
@@ -47,7 +42,8 @@ Variable Wishart::factor_of(const MultivariateNormalOptions& o) {
   return MultivariateNormal(constant(Shape{length}, 0, m), o).scale_tril;
 }
 Wishart::Wishart(const Parameter& freedom, const Variable& factor, int)
-    : Distribution(catena::broadcast_shapes("Wishart", freedom.value().shape(), without_last(factor.shape(), 2)),
+    : Distribution(factor,
+                   catena::broadcast_shapes("Wishart", freedom.value().shape(), without_last(factor.shape(), 2)),
                    last_of(factor.shape(), 2, {})),
       df(autograd::broadcast_to(in_dtype(freedom, factor), batch_shape())),
       scale_tril(autograd::broadcast_to(factor, extended(batch_shape(), event_shape()))) {}
@@ -63,14 +59,14 @@ Variable Wishart::log_prob(const Parameter& value) const {
   const std::int64_t p = event_shape()[0];
   const Variable root = autograd::cholesky(in_dtype(value, df));
   const Variable ratio = autograd::solve_triangular(scale_tril, root, {.lower = true});
-  return last_sum(log_diagonal(root)) * (df - double(p + 1)) - last_sum(last_sum(autograd::square(ratio))) * 0.5 -
-         df * (last_sum(log_diagonal(scale_tril)) + double(p) / 2 * std::numbers::ln2) - log_gamma(df * 0.5, p);
+  return log_det(root) * (df - double(p + 1)) - last_sum(last_sum(autograd::square(ratio))) * 0.5 -
+         df * (log_det(scale_tril) + double(p) / 2 * std::numbers::ln2) - autograd::mvlgamma(df * 0.5, int(p));
 }
 Variable Wishart::entropy() const {
   const std::int64_t p = event_shape()[0];
   const Variable digammas = last_sum(autograd::digamma(halves_below(df * 0.5, p)));
-  return (last_sum(log_diagonal(scale_tril)) + double(p) / 2 * std::numbers::ln2) * double(p + 1) +
-         log_gamma(df * 0.5, p) - (df - double(p + 1)) * 0.5 * digammas + df * (double(p) / 2);
+  return (log_det(scale_tril) + double(p) / 2 * std::numbers::ln2) * double(p + 1) +
+         autograd::mvlgamma(df * 0.5, int(p)) - (df - double(p + 1)) * 0.5 * digammas + df * (double(p) / 2);
 }
 Variable Wishart::covariance_matrix() const { return autograd::matmul(scale_tril, scale_tril, {.transb = true}); }
 Variable Wishart::precision_matrix() const { return autograd::inv(covariance_matrix()); }
@@ -87,7 +83,9 @@ Variable Wishart::mode() const {
 
 // ---- LKJCholesky ----
 LKJCholesky::LKJCholesky(std::int64_t rows, const Parameter& power, const ValidateArgs&)
-    : Distribution(power.value().shape(), Shape{rows, rows}), dim(rows), concentration(floating(power.value())) {
+    : Distribution(floating(power.value()), power.value().shape(), Shape{rows, rows}),
+      dim(rows),
+      concentration(parameter(0)) {
   catena::check<catena::ValueError>(rows >= 2, "LKJCholesky", "dim is ", rows, ", not at least 2");
 }
 Variable LKJCholesky::log_prob(const Parameter& value) const {
@@ -96,19 +94,20 @@ Variable LKJCholesky::log_prob(const Parameter& value) const {
   const Variable order = column((concentration - 1) * 2 + double(dim - 2)) - numbers_below(dim - 1, concentration);
   const double rest = double(dim - 1);
   const Variable alpha = concentration + rest / 2;
-  return last_sum(order * without_first) - log_gamma(alpha - 0.5, dim - 1) + lgamma(alpha) * rest -
+  return last_sum(order * without_first) - autograd::mvlgamma(alpha - 0.5, int(dim - 1)) + lgamma(alpha) * rest -
          rest / 2 * std::log(std::numbers::pi);
 }
 // The onion method: row by row, the length is the root of a beta number and the direction even.
 Variable LKJCholesky::draw(const Shape& shape) const {
   const Variable k = without_graph(concentration), rows = numbers_below(dim, k);
-  const Variable before = autograd::clip(rows - 1, 0, kInfinity);
+  const Variable before = positive_part(rows - 1);
+  const double least = tiny(k.dtype());
   const Beta lengths(before * 0.5 + 0.5, column(k + double(dim - 2) / 2) - before * 0.5);
   const Variable noise = autograd::tril(normal_numbers(extended(extended(shape, batch_shape()), event_shape()), k), -1);
   const Variable length = autograd::sqrt(last_sum(autograd::square(noise)));
   const Variable inside = within(binary(kernels::greater, rows.data(), 0.0), autograd::sqrt(lengths.sample(shape)), 0);
-  const Variable w = noise * column(inside / autograd::clip(length, std::numeric_limits<float>::min(), kInfinity));
-  const Variable left = autograd::clip(1 - last_sum(autograd::square(w)), std::numeric_limits<float>::min(), 1);
+  const Variable w = noise * column(inside / autograd::clip(length, least, kInfinity));
+  const Variable left = autograd::clip(1 - last_sum(autograd::square(w)), least, 1);
   return w + autograd::diag_embed(autograd::sqrt(left));
 }
 

@@ -28,10 +28,6 @@ Variable whitened(const Variable& factor, const Variable& vectors) {
   const Variable x = autograd::solve_triangular(factor, columns, {.lower = true});
   return autograd::squeeze(x, x.ndim() - 1);
 }
-// The logarithm of the determinant of L.
-Variable log_det(const Variable& factor) {
-  return last_sum(autograd::log(autograd::diagonal(factor, 0, factor.ndim() - 2, factor.ndim() - 1)));
-}
 
 }  // namespace
 
@@ -55,15 +51,12 @@ Variable MultivariateNormal::factor_of(const Parameter& location, const Multivar
   return m;
 }
 MultivariateNormal::MultivariateNormal(const Parameter& location, const Variable& factor, int)
-    : Distribution(batch_of(floating_of(location), factor), Shape{factor.shape()[factor.ndim() - 1]}),
+    : Distribution(factor, batch_of(floating_of(location), factor), Shape{factor.shape()[factor.ndim() - 1]}),
       loc(floating_of(location)),
       scale_tril(factor) {}
 Variable MultivariateNormal::rsample(const Shape& shape) const {
   const Shape all = extended(extended(shape, batch_shape()), event_shape());
-  const Variable noise(
-      autograd::random_normal(extended(all, Shape{1}), 0, 1, loc.dtype(), autograd::default_generator(), loc.device()),
-      {.requires_grad = false});
-  const Variable moved = autograd::matmul(scale_tril, noise);
+  const Variable moved = autograd::matmul(scale_tril, normal_numbers(extended(all, Shape{1}), loc));
   return loc + autograd::squeeze(moved, moved.ndim() - 1);
 }
 Variable MultivariateNormal::log_prob(const Parameter& value) const {
@@ -93,11 +86,14 @@ Variable kl_divergence(const MultivariateNormal& p, const MultivariateNormal& q)
 
 // ---- LowRankMultivariateNormal ----
 namespace {
-struct LowRankParts {
-  Shape batch;
-  Variable loc, factor, diagonal;
-};
-LowRankParts low_rank_parts(const Parameter& location, const Parameter& factor, const Parameter& diagonal) {
+// The product of matrices and vectors.
+Variable times(const Variable& matrices, const Variable& vectors, bool transposed) {
+  const Variable x = autograd::matmul(matrices, autograd::expand_dims(vectors, vectors.ndim()), {.transa = transposed});
+  return autograd::squeeze(x, catena::Axes{x.ndim() - 1});
+}
+}  // namespace
+LowRankMultivariateNormal::Parts LowRankMultivariateNormal::parts_of(const Parameter& location, const Parameter& factor,
+                                                                     const Parameter& diagonal) {
   const char* const who = "LowRankMultivariateNormal";
   const Variable w = floating_of(factor), d = in_dtype(diagonal, w), loc = in_dtype(location, w);
   check<ValueError>(w.ndim() >= 2 && d.ndim() >= 1 && loc.ndim() >= 1, who, "loc has ", loc.ndim(),
@@ -114,27 +110,19 @@ LowRankParts low_rank_parts(const Parameter& location, const Parameter& factor, 
   };
   return {batch, with_batch(loc, 1), with_batch(w, 2), with_batch(d, 1)};
 }
-// The product of matrices and vectors.
-Variable times(const Variable& matrices, const Variable& vectors, bool transposed) {
-  const Variable x = autograd::matmul(matrices, autograd::expand_dims(vectors, vectors.ndim()), {.transa = transposed});
-  return autograd::squeeze(x, catena::Axes{x.ndim() - 1});
-}
-}  // namespace
-LowRankMultivariateNormal::LowRankMultivariateNormal(const Parameter& location, const Parameter& factor,
-                                                     const Parameter& diagonal, const ValidateArgs&)
-    : Distribution(low_rank_parts(location, factor, diagonal).batch,
-                   last_of(low_rank_parts(location, factor, diagonal).loc.shape(), 1, {})),
-      loc(low_rank_parts(location, factor, diagonal).loc),
-      cov_factor(low_rank_parts(location, factor, diagonal).factor),
-      cov_diag(low_rank_parts(location, factor, diagonal).diagonal) {}
+LowRankMultivariateNormal::LowRankMultivariateNormal(const Parts& p)
+    : Distribution(p.center, p.batch, last_of(p.center.shape(), 1, {})),
+      loc(p.center),
+      cov_factor(p.factor),
+      cov_diag(p.diagonal) {}
 Variable LowRankMultivariateNormal::capacitance_tril() const {
   const Variable scaled = cov_factor / autograd::expand_dims(cov_diag, cov_diag.ndim());
   const Variable product = autograd::matmul(cov_factor, scaled, {.transa = true});
   const std::int64_t rank = cov_factor.shape()[cov_factor.ndim() - 1];
   return autograd::cholesky(product + autograd::diag_embed(constant(Shape{rank}, 1, product)));
 }
-Variable LowRankMultivariateNormal::half_log_det() const {
-  return log_det(capacitance_tril()) + last_sum(autograd::log(cov_diag)) * 0.5;
+Variable LowRankMultivariateNormal::half_log_det(const Variable& capacitance) const {
+  return log_det(capacitance) + last_sum(autograd::log(cov_diag)) * 0.5;
 }
 Variable LowRankMultivariateNormal::rsample(const Shape& shape) const {
   const Shape all = extended(shape, batch_shape());
@@ -144,12 +132,12 @@ Variable LowRankMultivariateNormal::rsample(const Shape& shape) const {
 }
 Variable LowRankMultivariateNormal::log_prob(const Parameter& value) const {
   const Variable distance = in_dtype(value, loc) - loc, scaled = distance / cov_diag;
-  const Variable inner = whitened(capacitance_tril(), times(cov_factor, scaled, true));
+  const Variable capacitance = capacitance_tril(), inner = whitened(capacitance, times(cov_factor, scaled, true));
   const Variable square = last_sum(distance * scaled) - last_sum(autograd::square(inner));
-  return square * -0.5 - half_log_det() - kLogSqrt2Pi * double(event_shape()[0]);
+  return square * -0.5 - half_log_det(capacitance) - kLogSqrt2Pi * double(event_shape()[0]);
 }
 Variable LowRankMultivariateNormal::entropy() const {
-  return half_log_det() + (0.5 + kLogSqrt2Pi) * double(event_shape()[0]);
+  return half_log_det(capacitance_tril()) + (0.5 + kLogSqrt2Pi) * double(event_shape()[0]);
 }
 Variable LowRankMultivariateNormal::variance() const { return last_sum(autograd::square(cov_factor)) + cov_diag; }
 Variable LowRankMultivariateNormal::covariance_matrix() const {

@@ -43,11 +43,14 @@ struct LowRankOptions {
   std::optional<bool> validate_args = {};
 };
 // MultivariateNormal with the covariance W W^T + diag(d), where W = cov_factor (..., D, R) has few columns and
-// d = cov_diag is (..., D): the costs grow with D R^2. ValueError for arrays without these axes.
+// d = cov_diag is (..., D): the costs of log_prob and entropy grow with D R^2, those of a sample with D R. The matrices
+// (..., D, D) and kl_divergence, which makes them, cost as those of MultivariateNormal. ValueError for arrays without
+// these axes.
 class CATENA_EXPORT LowRankMultivariateNormal : public Distribution {
  public:
   LowRankMultivariateNormal(const Parameter& location, const Parameter& factor, const Parameter& diagonal,
-                            const ValidateArgs& = {});
+                            const ValidateArgs& = {})
+      : LowRankMultivariateNormal(parts_of(location, factor, diagonal)) {}
   template <std::same_as<LowRankOptions> O = LowRankOptions>
   explicit LowRankMultivariateNormal(const O& o) : LowRankMultivariateNormal(o.loc, o.cov_factor, o.cov_diag) {}
   LowRankMultivariateNormal expand(const Shape& batch) const {
@@ -63,7 +66,13 @@ class CATENA_EXPORT LowRankMultivariateNormal : public Distribution {
 
  private:
   Variable capacitance_tril() const;  // the Cholesky factor of 1 + W^T diag(1 / d) W
-  Variable half_log_det() const;
+  Variable half_log_det(const Variable& capacitance) const;
+  struct Parts {
+    Shape batch;
+    Variable center, factor, diagonal;
+  };
+  explicit LowRankMultivariateNormal(const Parts& parts);
+  static Parts parts_of(const Parameter& location, const Parameter& factor, const Parameter& diagonal);
 };
 
 CATENA_EXPORT Variable kl_divergence(const LowRankMultivariateNormal& p, const LowRankMultivariateNormal& q);

@@ -1,7 +1,6 @@
 #include <catena/nn/distributions/parameters.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -13,6 +12,7 @@
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/functions/activation.h>
 
 namespace nn::distributions::internal {
 
@@ -46,6 +46,21 @@ Variable placed(const Parameter& p, Dtype dtype, autograd::Device device) {
 
 }  // namespace
 
+double eps(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float64: return 0x1p-52;
+    case Dtype::float16: return 0x1p-10;
+    case Dtype::bfloat16: return 0x1p-7;
+    default: return 0x1p-23;
+  }
+}
+double tiny(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::float64: return 0x1p-1022;
+    case Dtype::float16: return 0x1p-14;
+    default: return 0x1p-126;
+  }
+}
 Variable in_dtype(const Variable& v, autograd::Dtype dtype) { return v.dtype() == dtype ? v : v.astype(dtype); }
 Variable in_dtype(const Parameter& p, const Variable& like) { return placed(p, like.dtype(), like.device()); }
 Variable floating(const Variable& v) { return in_dtype(v, floating_dtype(v.dtype())); }
@@ -73,20 +88,21 @@ Shape extended(const Shape& shape, const Shape& batch) {
   return all;
 }
 Shape without_last(const Shape& shape) { return catena::reduced_shape(shape, shape.size() - 1, false); }
-Array uniform(const Shape& shape, const Variable& like) {
+Array uniform(const Shape& shape, const Array& like) {
   const Array u = autograd::random_uniform(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
-  return autograd::apply(catena::kernels::maximum, {u, std::numeric_limits<float>::min()});
+  return binary(kernels::maximum, u, tiny(like.dtype()));
+}
+Array normal(const Shape& shape, const Array& like) {
+  return autograd::random_normal(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device());
 }
 Variable without_graph(const Variable& v) { return Variable(v.data(), {.requires_grad = false}); }
 Variable last_sum(const Variable& x) { return autograd::sum(x, x.ndim() - 1); }
 Variable even(const Shape& shape, const Variable& like) {
-  const Array u = uniform(shape, like);
-  return Variable(binary(kernels::minimum, u, 1 - (like.dtype() == Dtype::float64 ? 0x1p-53 : kEps / 2)),
-                  {.requires_grad = false});
+  const Array u = uniform(shape, like.data());
+  return Variable(binary(kernels::minimum, u, 1 - eps(like.dtype()) / 2), {.requires_grad = false});
 }
 Variable normal_numbers(const Shape& shape, const Variable& like) {
-  return Variable(autograd::random_normal(shape, 0, 1, like.dtype(), autograd::default_generator(), like.device()),
-                  {.requires_grad = false});
+  return Variable(normal(shape, like.data()), {.requires_grad = false});
 }
 Variable gumbel_numbers(const Shape& shape, const Variable& like) {
   return -autograd::log(-autograd::log(even(shape, like)));
@@ -114,6 +130,12 @@ Variable counted_support(std::int64_t n, const Distribution& d, const Variable& 
   return expand ? autograd::broadcast_to(values, extended(Shape{n}, d.batch_shape())) : values;
 }
 Variable within(const Array& inside, const Variable& v, double outside) { return autograd::where(inside, v, outside); }
+Variable clipped_sigmoid(const Variable& x) {
+  return autograd::clip(nn::sigmoid(x), tiny(x.dtype()), 1 - eps(x.dtype()));
+}
+Variable positive_part(const Variable& x) { return autograd::clip(x, 0, kInfinity); }
+Variable log_diagonal(const Variable& m) { return autograd::log(autograd::diagonal(m, 0, m.ndim() - 2, m.ndim() - 1)); }
+Variable log_det(const Variable& m) { return last_sum(log_diagonal(m)); }
 
 void check_axes(int n, const Shape& batch_shape) {
   catena::check<catena::ValueError>(n >= 0 && n <= batch_shape.size(), "Independent", "the number of axes is ", n,
@@ -137,20 +159,39 @@ Shape last_of(const Shape& batch, int n, const Shape& event) {
   for (int k = batch.size() - n; k < batch.size(); ++k) last.push_back(batch[k]);
   return extended(last, event);
 }
-Shape joined(const Shape& first, const Shape& second) { return extended(first, second); }
-Variable logits_of(const char* name, const ProbsOptions& o) {
-  catena::check<catena::ValueError>(o.p.has_value() != o.logit.has_value(), name, "give either probs or logits");
-  if (o.logit) return floating(o.logit->value());
-  const Variable p = autograd::clip(floating(o.p->value()), kEps, 1 - kEps);
-  return autograd::log(p) - autograd::log1p(-p);
+namespace {
+// The probabilities and the logits of options, of which one is given by one of its names.
+struct Given {
+  std::optional<Parameter> probs, logits;
+};
+Given given(const char* name, const ProbsOptions& o) {
+  const int number = o.probs.has_value() + o.p.has_value() + o.logits.has_value() + o.logit.has_value();
+  catena::check<catena::ValueError>(number == 1, name, "give either probs or logits");
+  return {o.probs ? o.probs : o.p, o.logits ? o.logits : o.logit};
 }
-Variable class_logits_of(const char* name, const ProbsOptions& o) {
-  catena::check<catena::ValueError>(o.p.has_value() != o.logit.has_value(), name, "give either probs or logits");
-  const Variable v = floating((o.logit ? o.logit : o.p)->value());
-  catena::check<catena::ValueError>(v.ndim() >= 1, name, "the ", o.logit ? "logits" : "probs",
+// Probabilities that have logarithms, as those of their complements.
+Variable clipped(const Variable& probs) { return autograd::clip(probs, eps(probs.dtype()), 1 - eps(probs.dtype())); }
+}  // namespace
+Chances chances_of(const char* name, const ProbsOptions& o) {
+  const Given of = given(name, o);
+  if (of.logits) {
+    const Variable logits = floating(of.logits->value());
+    return {logits, nn::sigmoid(logits)};
+  }
+  const Variable probs = floating(of.probs->value()), inside = clipped(probs);
+  return {autograd::log(inside) - autograd::log1p(-inside), probs};
+}
+Chances class_chances_of(const char* name, const ProbsOptions& o) {
+  const Given of = given(name, o);
+  const Variable v = floating((of.logits ? of.logits : of.probs)->value());
+  catena::check<catena::ValueError>(v.ndim() >= 1, name, "the ", of.logits ? "logits" : "probs",
                                     " have no axis of classes");
-  if (o.logit) return v;
-  return autograd::log(autograd::clip(v / autograd::sum(v, catena::Axes{v.ndim() - 1}, true), kEps, 1 - kEps));
+  if (of.logits) {
+    const Variable logits = nn::log_softmax(v, v.ndim() - 1);
+    return {logits, autograd::exp(logits)};
+  }
+  const Variable probs = v / autograd::sum(v, catena::Axes{v.ndim() - 1}, true);
+  return {autograd::log(clipped(probs)), probs};
 }
 
 }  // namespace nn::distributions::internal

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <numeric>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
@@ -66,7 +67,8 @@ Shape broadcast_with(const Shape& shape, const Parameter& p) {
   return p.number() ? shape : catena::broadcast_shapes("Transform", shape, p.value().shape());
 }
 Variable softplus_of(const Variable& x) { return nn::softplus(x); }
-Variable zeros_of(const Variable& x) { return x * 0; }
+// The logarithm of the derivative of a transform that keeps lengths, summed over the last n axes of x.
+Variable zeros_without_last(const Variable& x, int n) { return constant(without_last(x.shape(), n), 0, x); }
 }  // namespace
 AffineTransform::AffineTransform(const Parameter& loc, const Parameter& scale, int event_dim)
     : Transform({.forward = [=](const Variable& x) { return in_dtype(loc, x) + in_dtype(scale, x) * x; },
@@ -88,10 +90,10 @@ ExpTransform::ExpTransform()
                  .sign = 1}) {}
 SigmoidTransform::SigmoidTransform()
     : Transform(
-          {.forward = [](const Variable& x) { return nn::sigmoid(x); },
+          {.forward = clipped_sigmoid,
            .inverse =
                [](const Variable& y) {
-                 const Variable inside = autograd::clip(y, 0x1p-126, 1 - kEps);
+                 const Variable inside = autograd::clip(y, tiny(y.dtype()), 1 - eps(y.dtype()));
                  return autograd::log(inside) - autograd::log1p(-inside);
                },
            .log_abs_det_jacobian = [](const Variable& x, const Variable&) { return -softplus_of(-x) - softplus_of(x); },
@@ -144,12 +146,12 @@ Variable log_rest(const Variable& x) {
 }
 Variable broken(const Variable& x) {
   const int axis = x.ndim() - 1;
-  const Variable z = nn::sigmoid(x - log_rest(x)), rest = autograd::cumprod(1 - z, axis);
+  const Variable z = clipped_sigmoid(x - log_rest(x)), rest = autograd::cumprod(1 - z, axis);
   return autograd::concat({z, edge(z, 1)}, axis) * autograd::concat({edge(z, 1), rest}, axis);
 }
 Variable joined_again(const Variable& y) {
   const Variable first = cropped(y);
-  const Variable rest = autograd::clip(1 - autograd::cumsum(first, y.ndim() - 1), 0x1p-126, kInfinity);
+  const Variable rest = autograd::clip(1 - autograd::cumsum(first, y.ndim() - 1), tiny(y.dtype()), kInfinity);
   return autograd::log(first) - autograd::log(rest) + log_rest(first);
 }
 }  // namespace
@@ -195,7 +197,8 @@ Variable row(const Variable& x, std::int64_t k) {
 Variable correlated(const Variable& x) {
   const int axis = x.ndim() - 1;
   const std::int64_t rows = rows_of(x.shape()[axis]);
-  const Variable r = autograd::clip(autograd::tanh(x), kEps - 1, 1 - kEps);
+  const double most = 1 - eps(x.dtype());
+  const Variable r = autograd::clip(autograd::tanh(x), -most, most);
   autograd::Variables lines;
   for (std::int64_t k = 0; k < rows; ++k) {
     autograd::Variables line;
@@ -292,13 +295,17 @@ Variable undone(const Transforms& parts, Variable y) {
   for (auto t = parts.rbegin(); t != parts.rend(); ++t) y = t->inv(y);
   return y;
 }
-Variable composed_jacobian(const Transforms& parts, Variable x, int event_dim) {
-  Variable sum = zeros_of(sum_of_last(x, event_dim));
-  for (const Transform& t : parts) {
-    const Variable y = t(x);
-    sum = sum + sum_of_last(t.log_abs_det_jacobian(x, y), event_dim - t.rule().domain_event_dim);
+Variable composed_jacobian(const Transforms& parts, Variable x, const Variable& y) {
+  int event_dim = event_dims(parts).first;
+  if (parts.empty()) return zeros_without_last(x, event_dim);
+  Variable sum;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    const Transform& t = parts[k];
+    const Variable next = k + 1 < parts.size() ? t(x) : y;
+    const Variable term = sum_of_last(t.log_abs_det_jacobian(x, next), event_dim - t.rule().domain_event_dim);
+    sum = k == 0 ? term : sum + term;
     event_dim += t.rule().codomain_event_dim - t.rule().domain_event_dim;
-    x = y;
+    x = next;
   }
   return sum;
 }
@@ -328,10 +335,8 @@ bool all_bijective(const Transforms& parts) {
 ComposeTransform::ComposeTransform(const Transforms& parts)
     : Transform({.forward = [parts](const Variable& x) { return applied(parts, x); },
                  .inverse = [parts](const Variable& y) { return undone(parts, y); },
-                 .log_abs_det_jacobian =
-                     [parts](const Variable& x, const Variable&) {
-                       return composed_jacobian(parts, x, event_dims(parts).first);
-                     },
+                 .log_abs_det_jacobian = [parts](const Variable& x,
+                                                 const Variable& y) { return composed_jacobian(parts, x, y); },
                  .domain_event_dim = event_dims(parts).first,
                  .codomain_event_dim = event_dims(parts).second,
                  .sign = product_of_signs(parts),
@@ -358,73 +363,114 @@ Shape replaced(const Shape& shape, const Shape& from, const Shape& to) {
 }  // namespace
 IndependentTransform::IndependentTransform(const Transform& base, int n) : Transform(independent_rule(base, n)) {}
 ReshapeTransform::ReshapeTransform(const Shape& in, const Shape& out)
-    : Transform({.forward = [=](const Variable& x) { return autograd::reshape(x, replaced(x.shape(), in, out)); },
-                 .inverse = [=](const Variable& y) { return autograd::reshape(y, replaced(y.shape(), out, in)); },
-                 .log_abs_det_jacobian = [=](const Variable& x,
-                                             const Variable&) { return zeros_of(sum_of_last(x, in.size())); },
-                 .domain_event_dim = in.size(),
-                 .codomain_event_dim = out.size(),
-                 .forward_shape = [=](const Shape& s) { return replaced(s, in, out); },
-                 .inverse_shape = [=](const Shape& s) { return replaced(s, out, in); }}) {
+    : Transform(
+          {.forward = [=](const Variable& x) { return autograd::reshape(x, replaced(x.shape(), in, out)); },
+           .inverse = [=](const Variable& y) { return autograd::reshape(y, replaced(y.shape(), out, in)); },
+           .log_abs_det_jacobian = [=](const Variable& x, const Variable&) { return zeros_without_last(x, in.size()); },
+           .domain_event_dim = in.size(),
+           .codomain_event_dim = out.size(),
+           .forward_shape = [=](const Shape& s) { return replaced(s, in, out); },
+           .inverse_shape = [=](const Shape& s) { return replaced(s, out, in); }}) {
   catena::check<catena::ValueError>(catena::checked_size(in) == catena::checked_size(out), "ReshapeTransform",
                                     "the shapes ", in, " and ", out, " have different numbers of elements");
 }
 namespace {
-std::vector<std::int64_t> lengths_of(const Transforms& parts, const std::vector<std::int64_t>& lengths) {
-  if (lengths.empty()) return std::vector<std::int64_t>(parts.size(), 1);
-  catena::check<catena::ValueError>(lengths.size() == parts.size(), "CatTransform", "there are ", parts.size(),
-                                    " transforms and ", lengths.size(), " lengths");
-  return lengths;
+int checked_axis(const char* who, int dim, int axes) {
+  catena::check<catena::ValueError>(dim >= -axes && dim < axes, who, "the axis is ", dim, "; there are ", axes,
+                                    " axes");
+  return dim < 0 ? dim + axes : dim;
 }
-// `run` of each transform and of its parts of the arrays.
-template <class Run>
-Variable by_parts(const Transforms& parts, const std::vector<std::int64_t>& lengths, int dim, const Variable& x,
-                  Run run) {
-  const int axis = dim < 0 ? dim + x.ndim() : dim;
-  autograd::Variables results;
+// The parts of x along an axis, whose lengths add up to that of the axis.
+autograd::Variables parts_along(const char* who, const Variable& x, int dim, const std::vector<std::int64_t>& lengths) {
+  const int axis = checked_axis(who, dim, x.ndim());
+  const std::int64_t all = std::accumulate(lengths.begin(), lengths.end(), std::int64_t(0));
+  catena::check<catena::ValueError>(x.shape()[axis] == all, who, "the axis ", dim, " has the length ", x.shape()[axis],
+                                    "; the transforms take ", all);
+  autograd::Variables result;
   std::int64_t start = 0;
-  for (std::size_t k = 0; k < parts.size(); ++k) {
-    results.push_back(run(parts[k], axis, start, start + lengths[k]));
-    start += lengths[k];
+  for (const std::int64_t length : lengths) {
+    result.push_back(autograd::slice(x, axis, start, start + length));
+    start += length;
   }
-  catena::check<catena::ValueError>(x.shape()[axis] == start, "CatTransform", "the axis ", dim, " has the length ",
-                                    x.shape()[axis], "; the transforms take ", start);
-  return autograd::concat(results, axis);
+  return result;
 }
-TransformRule parts_rule(const Transforms& parts, int dim, const std::vector<std::int64_t>& lengths) {
-  const int event_dim = event_dims(parts).first;
-  for (const Transform& t : parts)
-    catena::check<catena::ValueError>(t.rule().domain_event_dim == 0 && t.rule().codomain_event_dim == 0,
-                                      "CatTransform", "a part is no transform of single numbers");
-  const auto part = [](const Variable& x, int axis, std::int64_t start, std::int64_t stop) {
-    return autograd::slice(x, axis, start, stop);
+// The rule of transforms of parts, which `apart` takes from an array and `together` joins.
+template <class Apart, class Together>
+TransformRule parts_rule(const Transforms& parts, Apart apart, Together together) {
+  const auto joined = [=](auto run) {
+    autograd::Variables results;
+    for (std::size_t k = 0; k < parts.size(); ++k) results.push_back(run(parts[k], k));
+    return together(results);
   };
-  return {.forward =
-              [=](const Variable& x) {
-                return by_parts(parts, lengths, dim, x,
-                                [&](const Transform& t, int axis, auto i, auto j) { return t(part(x, axis, i, j)); });
-              },
-          .inverse =
-              [=](const Variable& y) {
-                return by_parts(parts, lengths, dim, y, [&](const Transform& t, int axis, auto i, auto j) {
-                  return t.inv(part(y, axis, i, j));
-                });
-              },
-          .log_abs_det_jacobian =
-              [=](const Variable& x, const Variable& y) {
-                return by_parts(parts, lengths, dim, x, [&](const Transform& t, int axis, auto i, auto j) {
-                  return t.log_abs_det_jacobian(part(x, axis, i, j), part(y, axis, i, j));
-                });
-              },
-          .domain_event_dim = event_dim,
-          .codomain_event_dim = event_dim,
-          .bijective = all_bijective(parts)};
+  return {
+      .forward =
+          [=](const Variable& x) {
+            const autograd::Variables of_x = apart(x);
+            return joined([&](const Transform& t, std::size_t k) { return t(of_x[k]); });
+          },
+      .inverse =
+          [=](const Variable& y) {
+            const autograd::Variables of_y = apart(y);
+            return joined([&](const Transform& t, std::size_t k) { return t.inv(of_y[k]); });
+          },
+      .log_abs_det_jacobian =
+          [=](const Variable& x, const Variable& y) {
+            const autograd::Variables of_x = apart(x), of_y = apart(y);
+            return joined([&](const Transform& t, std::size_t k) { return t.log_abs_det_jacobian(of_x[k], of_y[k]); });
+          },
+      .bijective = all_bijective(parts)};
+}
+Shape without_axis(const Shape& s, int axis) { return catena::reduced_shape(s, axis, false); }
+Shape with_axis(const Shape& s, int axis, std::int64_t length) {
+  return extended(extended(without_last(s, s.size() - axis), Shape{length}), last_of(s, s.size() - axis, {}));
+}
+TransformRule stack_rule(const Transforms& parts, int dim) {
+  const char* const who = "StackTransform";
+  catena::check<catena::ValueError>(!parts.empty(), who, "there is no transform");
+  const Transform first = parts[0];
+  for (const Transform& t : parts)
+    catena::check<catena::ValueError>(t.rule().domain_event_dim == first.rule().domain_event_dim &&
+                                          t.rule().codomain_event_dim == first.rule().codomain_event_dim,
+                                      who, "the events of the transforms have different numbers of axes");
+  const auto number = std::int64_t(parts.size());
+  const std::vector<std::int64_t> ones(parts.size(), 1);
+  const auto apart = [=](const Variable& x) {
+    autograd::Variables slices = parts_along(who, x, dim, ones);
+    for (Variable& s : slices) s = autograd::squeeze(s, catena::Axes{checked_axis(who, dim, x.ndim())});
+    return slices;
+  };
+  const auto together = [=](const autograd::Variables& results) {
+    return autograd::stack(results, checked_axis(who, dim, results[0].ndim() + 1));
+  };
+  TransformRule rule = parts_rule(parts, apart, together);
+  rule.domain_event_dim = first.rule().domain_event_dim, rule.codomain_event_dim = first.rule().codomain_event_dim;
+  const auto shape_of = [=](const Shape& one) {
+    return with_axis(one, checked_axis(who, dim, one.size() + 1), number);
+  };
+  const auto slice_of = [=](const Shape& s) { return without_axis(s, checked_axis(who, dim, s.size())); };
+  rule.forward_shape = [=](const Shape& s) { return shape_of(first.forward_shape(slice_of(s))); };
+  rule.inverse_shape = [=](const Shape& s) { return shape_of(first.inverse_shape(slice_of(s))); };
+  return rule;
+}
+TransformRule cat_rule(const Transforms& parts, int dim, const std::vector<std::int64_t>& given) {
+  const char* const who = "CatTransform";
+  const std::vector<std::int64_t> lengths = given.empty() ? std::vector<std::int64_t>(parts.size(), 1) : given;
+  catena::check<catena::ValueError>(!parts.empty(), who, "there is no transform");
+  catena::check<catena::ValueError>(lengths.size() == parts.size(), who, "there are ", parts.size(), " transforms and ",
+                                    lengths.size(), " lengths");
+  for (const Transform& t : parts)
+    catena::check<catena::ValueError>(t.rule().domain_event_dim == 0 && t.rule().codomain_event_dim == 0, who,
+                                      "a part is no transform of single numbers");
+  return parts_rule(
+      parts, [=](const Variable& x) { return parts_along(who, x, dim, lengths); },
+      [=](const autograd::Variables& results) {
+        return autograd::concat(results, checked_axis(who, dim, results[0].ndim()));
+      });
 }
 }  // namespace
-StackTransform::StackTransform(const Transforms& parts, int dim)
-    : Transform(parts_rule(parts, dim, lengths_of(parts, {}))) {}
+StackTransform::StackTransform(const Transforms& parts, int dim) : Transform(stack_rule(parts, dim)) {}
 CatTransform::CatTransform(const Transforms& parts, int dim, const std::vector<std::int64_t>& lengths)
-    : Transform(parts_rule(parts, dim, lengths_of(parts, lengths))) {}
+    : Transform(cat_rule(parts, dim, lengths)) {}
 
 // ---- TransformedDistribution ----
 TransformedDistribution::Shapes TransformedDistribution::shapes_of(const Distribution& base, const Transforms& list) {
@@ -442,6 +488,7 @@ TransformedDistribution::TransformedDistribution(AnyDistribution base, const Tra
     : Distribution(shapes.batch, shapes.event),
       transforms(list),
       base_(base.held->batch_shape() == shapes.base_batch ? base : base.expand(shapes.base_batch)) {}
+Variable TransformedDistribution::as_value(const Parameter& value) const { return base_.held->as_value(value); }
 TransformedDistribution TransformedDistribution::expand(const Shape& batch) const {
   const Shape all = inverse_shape_of(transforms, extended(batch, event_shape()));
   return {base_.expand(without_last(all, base_.held->event_shape().size())), transforms};
@@ -455,7 +502,7 @@ Variable TransformedDistribution::draw(const Shape& shape) const {
 Variable TransformedDistribution::log_prob(const Parameter& value) const {
   const Distribution& base = *base_.held;
   int event_dim = event_shape().size();
-  Variable y = value.value(), sum;
+  Variable y = as_value(value), sum;
   for (auto t = transforms.rbegin(); t != transforms.rend(); ++t) {
     const Variable x = t->inv(y);
     event_dim += t->rule().domain_event_dim - t->rule().codomain_event_dim;
@@ -476,10 +523,10 @@ Variable turned(const Transforms& transforms, const Variable& probability) {
 }
 }  // namespace
 Variable TransformedDistribution::cdf(const Parameter& value) const {
-  return turned(transforms, base_.held->cdf(undone(transforms, value.value())));
+  return turned(transforms, base_.held->cdf(undone(transforms, as_value(value))));
 }
 Variable TransformedDistribution::icdf(const Parameter& probability) const {
-  return applied(transforms, base_.held->icdf(turned(transforms, probability.value())));
+  return applied(transforms, base_.held->icdf(turned(transforms, as_value(probability))));
 }
 
 // ---- LogisticNormal ----
@@ -495,54 +542,57 @@ LogisticNormal LogisticNormal::expand(const Shape& batch) const {
 namespace {
 // x with an axis of length 1 for the components, before the axes of the event.
 Variable with_components(const Variable& x, int event_axes) { return autograd::expand_dims(x, x.ndim() - event_axes); }
+// The mixture in the batch of the components.
+Categorical mixed(const Categorical& mixture, const Shape& components) {
+  const std::int64_t number = mixture.probs.shape()[mixture.probs.ndim() - 1];
+  catena::check<catena::ValueError>(!components.empty() && components[components.size() - 1] == number,
+                                    "MixtureSameFamily", "the batch of the components is ", components,
+                                    "; its last axis is that of the ", number, " classes of the mixture");
+  const Shape batch = without_last(components), &own = mixture.batch_shape();
+  catena::check<catena::ValueError>(catena::broadcast_shapes("MixtureSameFamily", own, batch) == batch,
+                                    "MixtureSameFamily", "the batch of the mixture is ", own,
+                                    "; that of the components without their last axis is ", batch);
+  return mixture.expand(batch);
+}
 }  // namespace
 MixtureSameFamily::MixtureSameFamily(const Categorical& mixture, AnyDistribution components)
     : Distribution(components.held->batch_shape().empty() ? Shape{} : without_last(components.held->batch_shape()),
                    components.held->event_shape()),
-      mixture_(mixture),
-      components_(std::move(components)) {
-  const Shape& batch = components_.held->batch_shape();
-  const std::int64_t number = mixture_.logits.shape()[mixture_.logits.ndim() - 1];
-  catena::check<catena::ValueError>(!batch.empty() && batch[batch.size() - 1] == number, "MixtureSameFamily",
-                                    "the batch of the components is ", batch, "; its last axis is that of the ", number,
-                                    " classes of the mixture");
-}
+      mixture_(mixed(mixture, components.held->batch_shape())),
+      components_(std::move(components)) {}
+Variable MixtureSameFamily::as_value(const Parameter& value) const { return components_.held->as_value(value); }
 MixtureSameFamily MixtureSameFamily::expand(const Shape& batch) const {
   const Shape& components = components_.held->batch_shape();
   return {mixture_.expand(batch), components_.expand(extended(batch, last_of(components, 1, {})))};
 }
 Variable MixtureSameFamily::log_prob(const Parameter& value) const {
-  const Variable x = with_components(in_dtype(value, mixture_.logits), event_shape().size());
-  const Variable terms = components_.held->log_prob(x) + mixture_.logits;
+  const Variable x = with_components(as_value(value), event_shape().size()), each = components_.held->log_prob(x);
+  const Variable terms = each + in_dtype(mixture_.logits, each.dtype());
   return autograd::logsumexp(terms, catena::Axes{terms.ndim() - 1});
 }
-Variable MixtureSameFamily::cdf(const Parameter& value) const {
-  return last_sum(components_.held->cdf(with_components(in_dtype(value, mixture_.logits), 0)) * mixture_.probs);
-}
 namespace {
-// The probabilities of the components, with axes for the event behind them.
-Variable weights_of(const Categorical& mixture, int event_axes) {
-  Variable weights = mixture.probs;
+// The sum of values of the components, which `event_axes` axes follow, with their probabilities.
+Variable weighted(const Categorical& mixture, const Variable& values, int event_axes) {
+  Variable weights = in_dtype(mixture.probs, values.dtype());
   for (int k = 0; k < event_axes; ++k) weights = autograd::expand_dims(weights, weights.ndim());
-  return weights;
+  const Variable terms = weights * values;
+  return autograd::sum(terms, terms.ndim() - 1 - event_axes);
 }
 }  // namespace
-Variable MixtureSameFamily::mean() const {
-  const int events = event_shape().size();
-  const Variable terms = weights_of(mixture_, events) * components_.held->mean();
-  return autograd::sum(terms, terms.ndim() - 1 - events);
+Variable MixtureSameFamily::cdf(const Parameter& value) const {
+  return weighted(mixture_, components_.held->cdf(with_components(as_value(value), 0)), 0);
 }
+Variable MixtureSameFamily::mean() const { return weighted(mixture_, components_.held->mean(), event_shape().size()); }
 Variable MixtureSameFamily::variance() const {
   const int events = event_shape().size();
   const Variable distance = components_.held->mean() - with_components(mean(), events);
-  const Variable terms = weights_of(mixture_, events) * (components_.held->variance() + autograd::square(distance));
-  return autograd::sum(terms, terms.ndim() - 1 - events);
+  return weighted(mixture_, components_.held->variance() + autograd::square(distance), events);
 }
 Variable MixtureSameFamily::draw(const Shape& shape) const {
   const int events = event_shape().size();
   const Variable all = components_.held->sample(shape);
-  Variable chosen = autograd::broadcast_to(mixture_.sample(shape), without_last(all.shape(), 1 + events));
-  chosen = autograd::one_hot(chosen, all.shape()[all.ndim() - 1 - events], autograd::Dtype::bool_);
+  Variable chosen =
+      autograd::one_hot(mixture_.sample(shape), all.shape()[all.ndim() - 1 - events], autograd::Dtype::bool_);
   for (int k = 0; k < events; ++k) chosen = autograd::expand_dims(chosen, chosen.ndim());
   return autograd::sum(autograd::where(chosen, all, 0.0), all.ndim() - 1 - events);
 }

@@ -68,7 +68,7 @@ class CATENA_EXPORT ExpTransform : public Transform {
  public:
   ExpTransform();
 };
-// 1 / (1 + exp(-x)).
+// 1 / (1 + exp(-x)), at least the least normal number and below 1, as the dtype has them.
 class CATENA_EXPORT SigmoidTransform : public Transform {
  public:
   SigmoidTransform();
@@ -145,12 +145,14 @@ class CATENA_EXPORT ReshapeTransform : public Transform {
  public:
   ReshapeTransform(const Shape& in_shape, const Shape& out_shape);
 };
-// One transform for each element along an axis; or for each of the parts of an axis, whose lengths are 1 if none are
-// given. ValueError for an axis of another length.
+// One transform for each element along an axis, which gets the element without that axis. ValueError for an axis of
+// another length, and for transforms of events of different numbers of axes.
 class CATENA_EXPORT StackTransform : public Transform {
  public:
   explicit StackTransform(const Transforms& parts, int dim = 0);
 };
+// One transform of numbers for each of the parts of an axis, whose lengths are 1 if none are given. ValueError for an
+// axis of another length.
 class CATENA_EXPORT CatTransform : public Transform {
  public:
   explicit CatTransform(const Transforms& parts, int dim = 0, const std::vector<std::int64_t>& lengths = {});
@@ -182,6 +184,7 @@ class CATENA_EXPORT TransformedDistribution : public Distribution {
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;
   Variable cdf(const Parameter&value) const override, icdf(const Parameter&probability) const override;
+  Variable as_value(const Parameter& value) const override;
   const Distribution& base_dist() const { return *base_.held; }
   Transforms transforms;
 
@@ -215,7 +218,8 @@ class CATENA_EXPORT LogisticNormal : public TransformedDistribution {
 };
 
 // A mixture of the elements along the last axis of the batch of `components`, chosen by the Categorical `mixture`.
-// ValueError unless both have the same number of them. Samples have no derivatives.
+// ValueError unless both have the same number of them and the batch of the mixture broadcasts to that of the components
+// without its last axis. Samples have no derivatives.
 class CATENA_EXPORT MixtureSameFamily : public Distribution {
  public:
   template <std::derived_from<Distribution> D>
@@ -225,6 +229,7 @@ class CATENA_EXPORT MixtureSameFamily : public Distribution {
   Variable log_prob(const Parameter& value) const override;
   Variable mean() const override, variance() const override;
   Variable cdf(const Parameter& value) const override;
+  Variable as_value(const Parameter& value) const override;
   const Categorical& mixture_distribution() const { return mixture_; }
   const Distribution& component_distribution() const { return *components_.held; }
 

@@ -19,16 +19,6 @@ using autograd::Variable;
 CATENA_EXPORT Variable linear(const Variable& x, const Variable& W, const Variable& b = {},
                               std::optional<int> n_batch_axes = {});
 
-struct LinearFuncOptions {
-  [[no_unique_address]] catena::Named named = catena::Named();
-  Variable bias = {};
-};
-// linear(x, weight, {.bias = b})
-template <std::same_as<LinearFuncOptions> O = LinearFuncOptions>
-Variable linear(const Variable& x, const Variable& W, const O& o) {
-  return linear(x, W, o.bias);
-}
-
 // Options of all convolutions and transposed convolutions for the computation of the products; they also apply to the
 // derivatives. The defaults are those of the thread's configuration (autograd::using_config).
 //   deterministic  only algorithms of cuDNN with a fixed order of summation; other implementations always have one

@@ -10,6 +10,7 @@
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>

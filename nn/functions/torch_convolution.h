@@ -109,6 +109,15 @@ inline Variable linear(const Variable& x, const Variable& weight, const Variable
                        std::optional<int> n_batch_axes) {
   return nn::linear(x, weight, bias, n_batch_axes);
 }
+struct LinearFuncOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Variable bias = {};
+};
+// linear(x, weight, {.bias = b})
+template <std::same_as<LinearFuncOptions> O = LinearFuncOptions>
+Variable linear(const Variable& x, const Variable& weight, const O& o) {
+  return linear(x, weight, o.bias);
+}
 
 struct EmbeddingFuncOptions {
   [[no_unique_address]] catena::Named named = catena::Named();

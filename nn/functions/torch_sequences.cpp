@@ -55,8 +55,7 @@ PackedSequence pack_padded_sequence(const Variable& x, const std::vector<std::in
   const std::vector<std::int64_t> order = order_of(lengths);
   if (!o.enforce_sorted) {
     result.sorted_indices = order;
-    result.unsorted_indices.resize(order.size());
-    for (std::size_t k = 0; k < order.size(); ++k) result.unsorted_indices[std::size_t(order[k])] = std::int64_t(k);
+    result.unsorted_indices = invert_permutation(order);
   }
   std::vector<std::int64_t> positions;
   for (std::int64_t t = 0; t < lengths[std::size_t(order[0])]; ++t) {

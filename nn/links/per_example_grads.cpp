@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/functions/normalization.h>

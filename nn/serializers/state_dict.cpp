@@ -5,7 +5,6 @@
 #include <catena/kernels/base/device_name.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link.h>
-#include <catena/nn/link_hook.h>
 #include <catena/nn/serializers/key_style.h>
 #include <catena/nn/serializers/keys_below.h>
 #include <catena/nn/serializers/safetensors.h>
@@ -295,10 +294,10 @@ std::vector<NamedLink> Link::named_modules() {
 }
 
 StateDict Link::state_dict() try {
-  internal::run_state_hooks(*this, internal::StateMoment::before_state);
+  run_state_hooks(internal::StateMoment::before_state);
   StateDict state = nn::state_dict(*this);
   state.origin = StateDict::Origin::link;
-  internal::run_state_hooks(*this, internal::StateMoment::after_state, &state);
+  run_state_hooks(internal::StateMoment::after_state, &state);
   return state;
 } catch (...) {
   catena::rethrow_standard("Link.state_dict");
@@ -306,9 +305,9 @@ StateDict Link::state_dict() try {
 LoadReport Link::load_state_dict(const StateDict& state) { return load_state_dict(state, LoadOptions{}); }
 LoadReport Link::load_state_dict(const StateDict& state, const LoadOptions& options) try {
   StateDict changed = state;  // by hooks
-  internal::run_state_hooks(*this, internal::StateMoment::before_load, &changed);
+  run_state_hooks(internal::StateMoment::before_load, &changed);
   const LoadReport report = nn::load_state_dict(*this, changed, options);
-  internal::run_state_hooks(*this, internal::StateMoment::after_load, nullptr, &report);
+  run_state_hooks(internal::StateMoment::after_load, nullptr, &report);
   return report;
 } catch (...) {
   catena::rethrow_standard("Link.load_state_dict");

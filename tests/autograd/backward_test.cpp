@@ -7,6 +7,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/tests/support/framework_devices.h>
 

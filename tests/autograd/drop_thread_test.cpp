@@ -12,6 +12,7 @@
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/hooks.h>
 #include <catena/kernels/base/array_header.h>
 

@@ -8,6 +8,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
@@ -121,6 +122,36 @@ BOOST_AUTO_TEST_CASE(batches) {
   check(ys.at("y"), {2, 2}, {1, 20, 3, 40});
   BOOST_CHECK_THROW(func::vmap(cube, {.in_dims = {0, 0}})(xs), catena::ValueError);
   BOOST_CHECK_THROW(func::vmap(cube, {.randomness = "other"})(xs), catena::ValueError);
+}
+
+// backward of vmap calls the function again, when the caller of vmap has returned.
+BOOST_AUTO_TEST_CASE(gradients_of_batches) {
+  const Variable x(array<double>({1, 2, 3, 4}, {2, 2})), w = constant({1, 10}, {2});
+  const auto mapped = [](const Variable& v, double factor) {
+    const std::vector<double> factors(100, factor);  // on the heap
+    return func::vmap([factors](const Variable& a) { return sum(a * a) * factors[99]; })(v);
+  };
+  const Variable y = mapped(x, 3);
+  sum(y).backward();
+  check(x.grad_var(), {2, 2}, {6, 12, 18, 24});
+  check(func::grad([&](const Variable& v) { return sum(mapped(v, 2)); })(x), {2, 2}, {4, 8, 12, 16});
+  check(func::grad([&](const Variable& v) { return sum(func::vmap(func::grad(sum_of_cubes))(v)); })(x), {2, 2},
+        {6, 12, 18, 24});
+  check(func::jacrev([&](const Variable& v) { return mapped(v, 1); })(constant({1, 2}, {2, 1})), {2, 2, 1},
+        {2, 0, 0, 4});
+  check(func::hessian([&](const Variable& v) { return sum(mapped(v, 1)); })(constant({1, 2}, {2, 1})), {2, 1, 2, 1},
+        {2, 0, 0, 2});
+  const auto [z, back] = func::vjp([&](const Variable& v) { return mapped(v, 1); }, x);
+  check(back(w)[0], {2, 2}, {2, 4, 60, 80});
+  const auto scaled = [&] {
+    const Map names{{"w", w}};
+    return func::vmap(
+        [](const Map& p, const Variable& v) {
+          return Map{{"y", p.at("w") * v * v}};
+        },
+        {.in_dims = {std::nullopt, 0}})(names, x);
+  };
+  check(autograd::grad({sum(scaled().at("y"))}, {x})[0], {2, 2}, {2, 40, 6, 80});
 }
 
 BOOST_AUTO_TEST_CASE(checks_of_gradients) {

@@ -12,6 +12,7 @@
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/functions/torch_arithmetic.h>
 #include <catena/autograd/functions/torch_names.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/testing.h>
@@ -87,8 +88,9 @@ BOOST_AUTO_TEST_CASE(constants_never_change_a_floating_dtype) {
   }
   for (const Dtype t : {Dtype::int32, Dtype::int8}) {
     const Variable x(arrays::full({3}, 2, t));
-    for (const Variable& y : {x + 1, 1 + x, x - 1, 1 - x, x * 2, 2 * x, whole + x, x * whole, pow(x, 2), pow(x, 3)})
+    for (const Variable& y : {x + 1, 1 + x, x - 1, 1 - x, x * 2, 2 * x, pow(x, 2), pow(x, 3)})
       BOOST_CHECK(y.dtype() == t);
+    for (const Variable& y : {whole + x, x * whole}) BOOST_CHECK(y.dtype() == Dtype::int64);
   }
 }
 
@@ -125,6 +127,23 @@ BOOST_AUTO_TEST_CASE(integers_beside_floating_numbers) {
       {"pow(l, 0.5)", pow(l, 0.5), Dtype::float32, {1.4142135, 2.236068}},
       {"pow(f, i)", pow(f, i), Dtype::float32, {0.5, 0.125}},
       {"abs(i)", abs(i), Dtype::int32, {1, 3}},
+      {"b * 3", b * 3, Dtype::int64, {3, 0}},
+      {"b + true", b + true, Dtype::bool_, {1, 1}},
+      {"floor(l)", floor(l), Dtype::int64, {2, 5}},
+      {"ceil(i)", ceil(i), Dtype::int32, {1, -3}},
+      {"round(i)", round(i), Dtype::int32, {1, -3}},
+      {"fix(i)", fix(i), Dtype::int32, {1, -3}},
+      {"div(l, 2, floor)", div(l, 2, {.rounding_mode = "floor"}), Dtype::int64, {1, 2}},
+      {"div(i, 2, floor)", div(i, 2, {.rounding_mode = "floor"}), Dtype::int32, {0, -2}},
+      {"div(i, 2, trunc)", div(i, 2, {.rounding_mode = "trunc"}), Dtype::int32, {0, -1}},
+      {"i.div(2, trunc)", i.div(2, {.rounding_mode = "trunc"}), Dtype::int32, {0, -1}},
+      {"div(l, i, floor)", div(l, i, {.rounding_mode = "floor"}), Dtype::int64, {2, -2}},
+      {"div(d * 98, 49, floor)", div(d * 98, 49, {.rounding_mode = "floor"}), Dtype::float64, {1, 4}},
+      {"div(i, 2.5, floor)", div(i, 2.5, {.rounding_mode = "floor"}), Dtype::float32, {0, -2}},
+      {"remainder(l, 2.5)", remainder(l, 2.5), Dtype::float32, {2, 0}},
+      {"floor_divide(7 - l, 2.5)", floor_divide(7 - l, 2.5), Dtype::float32, {2, 0}},
+      {"l.remainder(2)", l.remainder(2), Dtype::int64, {0, 1}},
+      {"maximum(i, f)", maximum(i, f), Dtype::float32, {1, 2}},
   };
   for (const Row& row : rows) {
     BOOST_TEST_CONTEXT(row.name) {
@@ -139,6 +158,37 @@ BOOST_AUTO_TEST_CASE(integers_beside_floating_numbers) {
   BOOST_CHECK(x.grad().dtype() == Dtype::float32);
   BOOST_TEST(to_vector<float>(x.grad())[0] == 2.0F);
   BOOST_TEST(to_vector<float>(x.grad())[1] == -3 + 2 + 1.0F / 3, boost::test_tools::tolerance(1e-6F));
+}
+
+BOOST_AUTO_TEST_CASE(powers_and_large_integers) {
+  const Variable i(array<std::int32_t>({2, -3}, {2})), large(array<std::int64_t>({16777217}, {1}));
+  BOOST_CHECK_EXCEPTION(pow(i, -1), catena::ValueError, [](const catena::Error& e) {
+    return std::string(e.what()) ==
+           "pow: x has the dtype int32, and the exponent is -1; a floating exponent gives a floating result";
+  });
+  BOOST_TEST(to_vector<double>(pow(i, -1.0).data())[0] == 0.5);
+  BOOST_TEST(to_vector<std::int64_t>(div(large, 1, {.rounding_mode = "floor"}).data())[0] == 16777217);
+  BOOST_TEST(to_vector<std::int64_t>(floor(large).data())[0] == 16777217);
+  BOOST_CHECK_THROW(div(i, 2, {.rounding_mode = "up"}), catena::ValueError);
+}
+
+// The rules of real numbers are not those of complex ones.
+BOOST_AUTO_TEST_CASE(complex_operands) {
+  using Z = catena::complex64;
+  const Variable z(array<Z>({Z(1, 2)}, {1}));
+  BOOST_CHECK_THROW(pow(z, 2), catena::InvalidType);
+  BOOST_CHECK_THROW(pow(z, 3), catena::InvalidType);
+  BOOST_CHECK_THROW(square(z), catena::InvalidType);
+  BOOST_CHECK_THROW(cat({z, Variable(array<float>({1}, {1}))}), catena::InvalidType);
+  const auto numbers = [](const Array& a) { return to_vector<Z>(a); };
+  BOOST_CHECK(numbers((z - Scalar(Z(0, 2))).data())[0] == Z(1, 0));
+  // Of y = c z, the gradient is conj(c) gy.
+  const Variable y = z * Scalar(Z(0, 3));
+  BOOST_CHECK(numbers(y.data())[0] == Z(-6, 3));
+  Variable start = y;
+  start.set_grad(array<Z>({Z(1, 0)}, {1}));
+  start.backward();
+  BOOST_CHECK(numbers(z.grad())[0] == Z(0, -3));
 }
 
 BOOST_AUTO_TEST_CASE(cat_of_several_dtypes) {

@@ -88,9 +88,23 @@ BOOST_AUTO_TEST_CASE(segments) {
                           {test::spread({4, 2})});
   BOOST_CHECK_THROW(segment_reduce(x, "median", {.lengths = lengths}), catena::ValueError);
   BOOST_CHECK_THROW(segment_reduce(x, "sum", {}), catena::ValueError);
+  BOOST_CHECK_THROW(segment_reduce(integers({1, 2, 3, 4}), "mean", {.lengths = lengths}), catena::TypeError);
   BOOST_CHECK_THROW(segment_reduce(x, "sum", {.lengths = integers({1, 2})}), catena::ValueError);
   BOOST_CHECK_THROW(segment_reduce(x, "sum", {.lengths = integers({5, -1})}), catena::ValueError);
   BOOST_CHECK_THROW(segment_reduce(x, "sum", {.offsets = integers({1, 4})}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(scattered_integers) {
+  const Variable x = integers({5, -7, 2}), at = integers({0, 1, 1, 0});
+  const Variable means = scatter_reduce(x, 0, at, integers({4, 2, 3, 1}), "mean");
+  BOOST_TEST((means.dtype() == Dtype::int64));
+  check(means, {3}, {3, -1, 2});
+  check(scatter_reduce(x, 0, at, integers({4, 2, 3, 2}), "mean", {.include_self = false}), {3}, {3, 2, 2});
+  check(index_reduce(x, 0, integers({0, 1, 1}), integers({4, 2, 4}), "mean"), {3}, {4, -1, 2});
+  check(scatter_reduce(x, 0, at, integers({4, 2, 3, 1}), "sum"), {3}, {10, -2, 2});
+  check(scatter_reduce(x, 0, at, integers({4, 2, 3, 1}), "sum", {.include_self = false}), {3}, {5, 5, 2});
+  check(scatter_reduce(x, 0, at, integers({4, 2, 3, 1}), "prod"), {3}, {20, -42, 2});
+  check(scatter_reduce(x, 0, at, integers({4, 2, 3, 1}), "prod", {.include_self = false}), {3}, {4, 6, 2});
 }
 
 BOOST_AUTO_TEST_CASE(norms) {
@@ -106,6 +120,8 @@ BOOST_AUTO_TEST_CASE(properties) {
   BOOST_TEST(is_same_size(counted({2, 3}), counted({2, 3})));
   BOOST_TEST(!is_same_size(counted({6}), counted({2, 3})));
   BOOST_TEST(is_signed(integers({1})));
+  BOOST_TEST(is_signed(counted({1})));
+  BOOST_TEST(!is_signed(cast(integers({1}), Dtype::bool_)));
   BOOST_TEST(!is_signed(cast(integers({1}), Dtype::uint8)));
   BOOST_TEST(!is_distributed(counted({1})));
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <catena/autograd/config.h>
 #include <catena/autograd/testing.h>
 #include <catena/tests/support/framework_derivatives.h>
 #include <catena/tests/support/framework_devices.h>
@@ -171,6 +172,49 @@ BOOST_AUTO_TEST_CASE(polynomials) {
   check("shifted w", shifted_chebyshev_polynomial_w(x, 3), {-78.952, 0.728, 2.456, 51.416});
   // The degrees broadcast; below 0 the polynomial is 0.
   check("degrees", legendre_polynomial_p(0.5, numbers({-1, 0, 1, 2})), {0, 1, 0.5, -0.125});
+  check("integer degrees", legendre_polynomial_p(numbers({0.5, 0.5}), astype(numbers({1, 2}).data(), Dtype::int32)),
+        {0.5, -0.125});
+}
+
+BOOST_AUTO_TEST_CASE(unusual_degrees) {
+  using namespace special;
+  using Two = Variable (*)(const Variable&, const Variable&);
+  constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+  for (const Two f : {Two(chebyshev_polynomial_t), Two(chebyshev_polynomial_u), Two(chebyshev_polynomial_v),
+                      Two(chebyshev_polynomial_w), Two(shifted_chebyshev_polynomial_t), Two(hermite_polynomial_h),
+                      Two(hermite_polynomial_he), Two(laguerre_polynomial_l), Two(legendre_polynomial_p)}) {
+    const std::vector<double> y =
+        to_vector<double>(f(numbers({0.3, 0.3, 0.3, 0.3, 0.3, 0.3}), numbers({-0.5, 0.9, -1, inf, -inf, nan})).data());
+    check("rounded", Variable(slice(array<double>(y, {6}), 0, 0, 3), {.requires_grad = false}), {1, 1, 0});
+    for (int k = 3; k < 6; ++k) BOOST_TEST(std::isnan(y[k]));
+  }
+  check("l", laguerre_polynomial_l(numbers({0.3, 1, -1, 1.5}), 2.7), {0.445, -0.5, 3.5, -0.875});
+  // At 1 and -1, and by the angle for high degrees.
+  const Variable at = numbers({1, -1, 0.9999, -0.3});
+  check("t", chebyshev_polynomial_t(at, 7), {1, -1, 0.9951039188241685, 0.8461632}, 1e-11);
+  check("u", chebyshev_polynomial_u(at, 7), {8, -8, 7.983210077360355, 0.6785664}, 1e-11);
+  check("v", chebyshev_polynomial_v(at, 7), {1, -15, 0.9944050383202648, 0.1199104}, 1e-11);
+  check("w", chebyshev_polynomial_w(at, 7), {15, -1, 14.972015116400446, 1.2372224}, 1e-11);
+  check("t", chebyshev_polynomial_t(at, 1000003), {1, -1, 0.40462994970087257, 0.07851944626271785}, 1e-8);
+  check("u", chebyshev_polynomial_u(at, 1000003), {1000004, -1000004, -64.25405719692394, -0.23499505663611192}, 1e-8);
+  check("v", chebyshev_polynomial_v(at, 1000003), {1, -2000007, 0.4110964650664588, -1.2800434001632435}, 1e-8);
+  check("w", chebyshev_polynomial_w(at, 1000003), {2000007, -1, -128.91921085898198, 0.8100532867510183}, 1e-8);
+  check("shifted t", shifted_chebyshev_polynomial_t(numbers({0.3, 1, 0}), 1000003), {0.7571402970120902, 1, -1}, 1e-8);
+  check("p", legendre_polynomial_p(numbers({1, -1}), 1e15 + 1), {1, -1});
+  BOOST_TEST(std::isnan(to_vector<double>(chebyshev_polynomial_t(numbers({1.5}), 1e9).data())[0]));
+  BOOST_CHECK_THROW(legendre_polynomial_p(numbers({0.5}), 2e6), catena::ValueError);
+  BOOST_CHECK_THROW(laguerre_polynomial_l(numbers({0.5}), 2e6), catena::ValueError);
+}
+
+// As those of functions with kernels.
+BOOST_AUTO_TEST_CASE(integers_are_converted) {
+  const Variable x = as_variable(astype(numbers({1, 2}).data(), Dtype::int64));
+  BOOST_TEST((special::erfcx(x).dtype() == special::i1(x).dtype()));
+  const using_config scope({.dtype = Dtype::float64});
+  check("erfcx", special::erfcx(x), {0.427583576155807, 0.255395676310505}, 1e-9);
+  check("k0", special::modified_bessel_k0(x), {0.421024438240708, 0.113893872749533}, 1e-9);
+  check("airy_ai", special::airy_ai(x), {0.135292416312881, 0.034924130423274}, 1e-9);
+  BOOST_CHECK_THROW(igamma(x, x), catena::InvalidType);
 }
 
 BOOST_AUTO_TEST_CASE(other_names) {

@@ -94,7 +94,21 @@ BOOST_AUTO_TEST_CASE(results_of_linalg) {
   BOOST_TEST(U.shape() == (nd::Shape{3, 2}));
   BOOST_TEST(Vh.shape() == (nd::Shape{2, 2}));
   BOOST_CHECK_THROW(autograd::linalg::svd(a, {.full_matrices = true}), catena::NotImplementedError);
+  BOOST_CHECK_THROW(autograd::linalg::svd(a), catena::NotImplementedError);
+  BOOST_TEST(autograd::svd(a).U.shape() == (nd::Shape{3, 2}));
+  check(autograd::linalg::svd(a[Slice(2)]).S, {3, 2});
   check(autograd::linalg::svd(a[Slice(2)], {.full_matrices = true}).S, {3, 2});
+  // The first axis has the length 3, too.
+  const Variable u = autograd::tensor({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}, {7.0, 8.0, 10.0}}),
+                 v = autograd::tensor({{2.0, 0.0, 1.0}, {1.0, 3.0, 1.0}, {0.0, 1.0, 4.0}});
+  const std::vector<double> of_rows = {2, 5, -4, -13, 2, 7, 22, -28, 7};
+  check(autograd::linalg::cross(u, v), of_rows);
+  check(autograd::linalg::cross(u.t(), v.t(), {.dim = 0}).t(), of_rows);
+  check(autograd::linalg::cross(u.t(), v.t(), 0).t(), of_rows);
+  BOOST_CHECK_THROW(autograd::linalg::cross(u.narrow(1, 0, 2), v.narrow(1, 0, 2)), catena::ValueError);
+  check(autograd::linalg::vander(autograd::tensor({2.0, 3.0, 5.0})), {1, 2, 4, 1, 3, 9, 1, 5, 25});
+  check(autograd::linalg::vander(autograd::tensor({2.0, 3.0, 5.0}), {.N = 2}), {1, 2, 1, 3, 1, 5});
+  check(autograd::linalg::vander(autograd::tensor({{2.0, 3.0}, {5.0, 7.0}})), {1, 2, 1, 3, 1, 5, 1, 7});
 }
 
 BOOST_AUTO_TEST_CASE(norms_of_lists) {

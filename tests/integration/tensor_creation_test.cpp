@@ -82,6 +82,19 @@ BOOST_AUTO_TEST_CASE(values) {
   check(autograd::bernoulli(tensor({5.0, 5.0}), 1), {1, 1});
   check(autograd::poisson(tensor({0.0, 0.0})), {0, 0});
   check(autograd::scalar_tensor(3), {3});
+  check_kind(autograd::scalar_tensor(3), nd::float32, {});
+  const std::int64_t large = (std::int64_t(1) << 53) + 1;
+  BOOST_TEST(autograd::scalar_tensor(large, {.dtype = nd::int64}).item<std::int64_t>() == large);
+  const nd::complex128_t z(1, 2);
+  check_kind(autograd::scalar_tensor(z), nd::complex64, {});
+  BOOST_TEST((autograd::scalar_tensor(z, {.dtype = nd::complex128}).item<nd::complex128_t>() == z));
+  check_kind(autograd::full({2}, z), nd::complex64, {2});
+  {
+    const autograd::using_config scope({.dtype = nd::float64});
+    check_kind(autograd::full({2}, z), nd::complex128, {2});
+    check_kind(autograd::scalar_tensor(z), nd::complex128, {});
+    check_kind(autograd::scalar_tensor(3), nd::float64, {});
+  }
 }
 
 BOOST_AUTO_TEST_CASE(random_numbers_follow_the_seed) {

@@ -1,6 +1,7 @@
 // torch.linalg beyond functions/linalg.h: PyTorch's values and gradients, identities, errors.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <limits>
 
 #include <catena/catena.h>
 
@@ -112,6 +113,12 @@ BOOST_AUTO_TEST_CASE(ranks_and_conditions) {
                                                             {1, 27.730769230769234},   {"fro", 17.649619932587584},
                                                             {"nuc", 29.3257391633865}, {nd::inf, 24.0}};
   for (const auto& [order, expected] : kOrders) check(linalg::cond(square(), order), {expected});
+  for (const autograd::NormOrder& order :
+       {autograd::NormOrder("fro"), autograd::NormOrder("nuc"), autograd::NormOrder(1)}) {
+    const Doubles both = of(linalg::cond(stack(), order));
+    BOOST_TEST(both[0] == std::numeric_limits<double>::infinity());
+    BOOST_TEST(both[1] == of(linalg::cond(stack()(1), order))[0]);
+  }
   Variable a(nd::diag(nd::array({4.0, 2.0})));
   linalg::cond(a).backward();
   check(Variable(a.grad()), {0.5, 0, 0, -1});

@@ -272,6 +272,13 @@ BOOST_AUTO_TEST_CASE(shapes_in_place) {
   check(a, {0, 7, 0, 0, 0, 7});
   check(y.resize_(3).index({autograd::Slice(0, 2)}), {7, 7});
   check(y.resize_(2), {7, 7});
+  // Of another order, a copy.
+  const nd::Array rows = nd::array({{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}});
+  const Variable turned = autograd::from_numpy(rows);
+  turned.t_().as_strided_({3}, {1});
+  check(turned, {1, 4, 2});
+  check(turned.fill_(7), {7, 7, 7});
+  check(rows, {1, 2, 3, 4, 5, 6});
   const Variable z = autograd::from_numpy(a);
   check(z.resize_as_(vector({1, 1, 1})), {0, 7, 0});
   BOOST_TEST((z.zero_().numel() == 3));
@@ -287,6 +294,10 @@ BOOST_AUTO_TEST_CASE(random_numbers) {
   BOOST_TEST(std::abs(x.log().std().item() - 0.25) < 0.01);
   x.geometric_(0.25);
   BOOST_TEST((x.min().item() == 1 && std::abs(x.mean().item() - 4) < 0.15));
+  // The exponential numbers of a high rate are 0 in float16 now and then.
+  const Variable narrow = autograd::empty({1 << 22}, {.dtype = nd::float16});
+  narrow.geometric_(1 - 0x1p-53);
+  BOOST_TEST(narrow.min().item() == 1);
   BOOST_TEST(std::abs(autograd::median(x.cauchy_(3, 0.5)).item() - 3) < 0.05);
   BOOST_TEST(std::abs(autograd::quantile(x, 0.75).item() - 3.5) < 0.05);
 }

@@ -166,4 +166,23 @@ BOOST_AUTO_TEST_CASE(histograms) {
   BOOST_CHECK_THROW(autograd::histogramdd(tensor({1.0}), {2}), catena::ValueError);
 }
 
+// Integrals of integers, quantiles of integers, and coefficients that rounding leads out of [-1, 1].
+BOOST_AUTO_TEST_CASE(statistics) {
+  const Variable n = tensor({1, 2, 4});
+  check(autograd::trapezoid(n, {.dx = 0.5}), {2.25});
+  check(autograd::trapezoid(n), {4.5});
+  BOOST_TEST(autograd::trapezoid(n).dtype() == nd::float32);
+  check(autograd::cumulative_trapezoid(n, {.dx = 0.5}), {0.75, 2.25});
+  check(autograd::cumulative_trapezoid(n), {1.5, 4.5});
+  check(autograd::trapezoid(signal(), {.dx = 0.5}), {0.5 * of(autograd::trapezoid(signal()))[0]});
+  BOOST_CHECK_THROW(autograd::quantile(n, 0.5), catena::InvalidType);
+  BOOST_CHECK_THROW(autograd::quantile(n, tensor({0.5})), catena::InvalidType);
+  BOOST_CHECK_THROW(autograd::nanquantile(n, 0.5), catena::InvalidType);
+  autograd::manual_seed(3);
+  const Variable one = autograd::randn({200, 7}, kWide), same = autograd::randn({1, 7}, kWide) * one.narrow(1, 0, 1);
+  for (const Variable& x : {one, same}) BOOST_TEST(autograd::abs(autograd::corrcoef(x)).max().item<double>() <= 1);
+  check(autograd::corrcoef(tensor(nd::array({{1.0, 2.0, 3.0}, {2.0, 4.0, 6.1}}))), {1, 0.9999008277, 0.9999008277, 1},
+        1e-7);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -18,6 +18,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/testing.h>
 #include <catena/autograd/variable_node.h>

@@ -9,6 +9,7 @@
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/loss.h>
 #include <catena/nn/links/linear.h>

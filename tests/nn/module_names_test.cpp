@@ -1,15 +1,18 @@
 // Members of modules, wrappers and functions by PyTorch's names.
 #include <boost/test/unit_test.hpp>
 #include <cmath>
+#include <optional>
 
 #include <catena/autograd/func.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/nn/functional_call.h>
 #include <catena/nn/functions/torch_in_place.h>
 #include <catena/nn/functions/torch_normalization.h>
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/data_parallel.h>
 #include <catena/nn/links/fusion.h>
 #include <catena/nn/links/linear.h>
@@ -121,6 +124,43 @@ BOOST_AUTO_TEST_CASE(hooks_of_backward_and_of_states) {
   BOOST_TEST(calls.size() == 4u);
 }
 
+BOOST_AUTO_TEST_CASE(hooks_of_states_are_no_hooks_of_calls) {
+  Net net;
+  std::vector<std::string> prefixes;
+  auto hook =
+      net.fc.register_state_dict_pre_hook([&](nn::Link&, const std::string& prefix) { prefixes.push_back(prefix); });
+  BOOST_TEST(nn::internal::hooks_of(net.fc) == nullptr);
+  Net copy = net;
+  copy.state_dict();
+  net.fc.state_dict();
+  BOOST_TEST(prefixes == std::vector<std::string>({"fc/", ""}), boost::test_tools::per_element());
+  hook.remove();
+  hook.remove();
+  copy.state_dict();
+  BOOST_TEST(prefixes.size() == 2u);
+}
+
+// A hook may ask for another state and remove itself.
+BOOST_AUTO_TEST_CASE(hooks_of_states_within_each_other) {
+  Net net;
+  std::vector<std::string> calls;
+  auto of_child = net.fc.register_state_dict_post_hook([&](nn::Link&, nn::StateDict& state, const std::string& prefix) {
+    calls.push_back(prefix + std::to_string(state.size()));
+  });
+  std::optional<nn::LinkHookHandle> once;
+  once = net.register_state_dict_post_hook([&](nn::Link&, nn::StateDict& state, const std::string&) {
+    once->remove();
+    net.fc.state_dict();
+    calls.push_back("all" + std::to_string(state.size()));
+  });
+  const std::size_t size = net.state_dict().size();
+  BOOST_TEST(size > 2u);
+  BOOST_TEST(calls == std::vector<std::string>({"2", "all" + std::to_string(size), "fc/" + std::to_string(size)}),
+             boost::test_tools::per_element());
+  net.state_dict();
+  BOOST_TEST(calls.size() == 4u);
+}
+
 BOOST_AUTO_TEST_CASE(wrappers_and_stacks) {
   Called net;
   nn::DataParallel parallel(net);
@@ -195,7 +235,7 @@ BOOST_AUTO_TEST_CASE(fused_weights) {
 
 BOOST_AUTO_TEST_CASE(keywords_of_functions) {
   const Variable x = constant({1, -2}, {1, 2}), w = constant({3, 4}, {1, 2}), b = constant({0.5}, {1});
-  check(nn::linear(x, w, {.bias = b}), {1, 1}, {-4.5});
+  check(F::linear(x, w, {.bias = b}), {1, 1}, {-4.5});
   check(F::relu6(x, {.inplace = true}), {1, 2}, {1, 0});
   check(F::hardsigmoid(x), {1, 2}, {1.0 / 6 + 0.5, -2.0 / 6 + 0.5});
   check(F::hardswish(x, true), {1, 2}, {4.0 / 6, -2.0 / 6});

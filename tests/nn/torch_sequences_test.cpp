@@ -5,6 +5,7 @@
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
+#include <catena/autograd/grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/tests/support/framework_devices.h>
 

@@ -84,6 +84,28 @@ BOOST_AUTO_TEST_CASE(hooks_of_states) {
   BOOST_TEST(calls == "before loaded before ");
 }
 
+BOOST_AUTO_TEST_CASE(setup_forgets_hooks_of_states) {
+  One m;
+  SGD o(0.5);
+  int calls = 0;
+  const auto count = [&](Optimizer&) { ++calls; };
+  BOOST_CHECK_THROW(o.register_state_dict_pre_hook(count), catena::RuntimeError);
+  o.setup(m);
+  std::optional<nn::LinkHookHandle> once;
+  once = o.register_state_dict_pre_hook([&](Optimizer&) {
+    once->remove();
+    ++calls;
+  });
+  o.state_dict();
+  o.state_dict();
+  BOOST_TEST(calls == 1);
+  auto forgotten = o.register_state_dict_pre_hook(count);
+  o.setup(m);
+  o.state_dict();
+  forgotten.remove();
+  BOOST_TEST(calls == 1);
+}
+
 BOOST_AUTO_TEST_CASE(data) {
   std::vector<std::int64_t> seen;
   for (const std::int64_t i : Even()) seen.push_back(i);
