@@ -61,20 +61,21 @@ constexpr auto kLogExpit =
     unary("log_expit", kernels::log_expit, kRetainX, [](int, Values v) { return v.gy * sigmoid(-v.x0); });
 constexpr auto kEntr = unary("entr", kernels::entr, kRetainX, [](int, Values v) { return -v.gy * (log(v.x0) + 1); });
 
-// Zero where x0 is 0, whatever the logarithm is there.
-Variable unless_0(const Variable& gradient, const Variable& x0) {
-  return masked(gradient, apply(kernels::not_equal, {x0.data(), 0}));
+Array both_zero(const Variable& x0, const Variable& x1) {
+  return apply(kernels::logical_and, {apply(kernels::equal, {x0.data(), 0}), apply(kernels::equal, {x1.data(), 0})});
+}
+// gy x0 / x1, or 0 for 0 / 0.
+Variable quotient_or_0(const Variable& gy, const Variable& x0, const Variable& x1) {
+  return gy * x0 / where(both_zero(x0, x1), 1, x1);
 }
 constexpr ElementwiseFunction kXlogy = {
     .label = "xlogy", .kernel = &kernels::xlogy, .retain = kRetainXs, .gradient = [](int target, Values v) {
-      if (target == 1) return unless_0(v.gy * v.x0 / v.x1, v.x0);
-      const Array at_0 = apply(kernels::equal, {v.x0.data(), 0});
-      return v.gy * log(where(apply(kernels::logical_and, {at_0, apply(kernels::equal, {v.x1.data(), 0})}), 1, v.x1));
+      if (target == 1) return quotient_or_0(v.gy, v.x0, v.x1);
+      return v.gy * log(where(both_zero(v.x0, v.x1), 1, v.x1));
     }};
 constexpr ElementwiseFunction kXlog1py = {
     .label = "xlog1py", .kernel = &kernels::xlog1py, .retain = kRetainXs, .gradient = [](int target, Values v) {
-      if (target == 1) return unless_0(v.gy * v.x0 / (v.x1 + 1), v.x0);
-      return v.gy * log1p(v.x1);
+      return target == 1 ? quotient_or_0(v.gy, v.x0, v.x1 + 1) : v.gy * log1p(v.x1);
     }};
 
 // The derivative of sinc: near 0 by its series, where the difference of cosine and quotient is not accurate.

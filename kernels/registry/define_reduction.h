@@ -194,6 +194,7 @@ template <class Body, fixed_string S> struct Reduction {
 
   // Complex numbers whose parts are combined each on its own are two columns.
   static constexpr bool by_parts = has_groups && GroupFolds<Body, A>::by_parts;
+  static constexpr bool has_long_steps = has_groups && GroupFolds<Body, A>::has_long_steps;
   // Whether one instruction combines a vector of columns.
   static constexpr bool combines_columns =
       by_parts || (is_number && (std::is_floating_point_v<A> || requires { Body::is_light; }));
@@ -392,7 +393,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     else return nullptr;
   }
   static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::has_groups) return &Host::fold_far;
+    if constexpr (Host::has_groups && !Host::has_long_steps) return &Host::fold_far;
     else return nullptr;
   }
   static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {

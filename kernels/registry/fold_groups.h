@@ -79,17 +79,32 @@ template <class Body, class A> struct GroupFolds {
   static constexpr int kParts = sizeof(A) / sizeof(E), kElements = kLanes * kParts;
   static constexpr int kVectorElements = sizeof(V) / sizeof(E), kVectors = kElements / kVectorElements;
 
+  // A product of complex vectors has so many instructions that its loops are not unrolled.
+  static constexpr bool has_long_steps = is_complex<A> && !by_parts;
+
   static ND_FN void begin(V* lane) {
     for (int k = 0; k < kVectors; ++k) lane[k] = V::all(Body::template identity<E>());
   }
-  static ND_FN void join(V* lane, const V* other) {
-    for (int k = 0; k < kVectors; ++k) lane[k] = Body::combine(lane[k], other[k]);
+  static ND_FN void join(V* lane, const V* other, int n = kVectors) {
+    if constexpr (has_long_steps) {
+#pragma GCC unroll 1
+      for (int k = 0; k < n; ++k) lane[k] = Body::combine(lane[k], other[k]);
+    } else {
+      for (int k = 0; k < n; ++k) lane[k] = Body::combine(lane[k], other[k]);
+    }
+  }
+  static ND_FN void add_vector(V& lane, const E* x) {
+    lane = Body::combine(lane, Body::template map<V>(V::load(x), 0));
   }
   // An element for each of the first lanes.
   template <int Vectors> static ND_FN void add_round(V* lane, const E* x) {
+    if constexpr (has_long_steps) {
+#pragma GCC unroll 1
+      for (int k = 0; k < Vectors; ++k) add_vector(lane[k], x + k * kVectorElements);
+    } else {
 #pragma GCC unroll 8
-    for (int k = 0; k < Vectors; ++k)
-      lane[k] = Body::combine(lane[k], Body::template map<V>(V::load(x + k * kVectorElements), 0));
+      for (int k = 0; k < Vectors; ++k) add_vector(lane[k], x + k * kVectorElements);
+    }
   }
   // `rounds` elements of each lane. Returns where the next ones are. (Unrolled all the way, sums of squares are
   // slower.)
@@ -122,8 +137,7 @@ template <class Body, class A> struct GroupFolds {
   }
   // The tree over the lanes.
   static ND_FN A combined(V* lane) {
-    for (int half = kVectors / 2; half > 0; half /= 2)
-      for (int k = 0; k < half; ++k) lane[k] = Body::combine(lane[k], lane[k + half]);
+    for (int half = kVectors / 2; half > 0; half /= 2) join(lane, lane + half, half);
     return combined(lane[0], std::make_integer_sequence<int, kWidth / 2>{});
   }
   template <class Lanes, int... I> static ND_FN A combined(Lanes lanes, std::integer_sequence<int, I...> halves) {
@@ -158,7 +172,8 @@ template <class Body, class A> struct GroupFolds {
       }
       x = add<Ahead>(lane, x, rounds);
       add_rest(lane, x, int(n % kLanes));
-      for (int k = 0; k < kVectors; ++k) lane[k] = Body::combine(total[k], lane[k]);
+      join(total, lane);
+      for (int k = 0; k < kVectors; ++k) lane[k] = total[k];
     }
     out = Body::combine(out, combined(lane));
   }
