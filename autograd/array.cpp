@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <deque>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/view_layout.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace autograd {
 namespace {

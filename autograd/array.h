@@ -11,9 +11,10 @@
 #include <utility>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 #include <catena/autograd/backend/operand.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/random_kind.h>
 
 namespace autograd {
 

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/scoped_backend.h>
 #include <catena/autograd/view.h>
 #include <catena/kernels/registry/families.h>

@@ -1,8 +1,10 @@
 // Functions of the value API that call several kernels: reductions of any layout, selection, products.
 #include <catena/autograd/array.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/array_layout.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace autograd {
 

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/kernels/base/seed.h>
 

@@ -1,4 +1,5 @@
 #include <catena/autograd/array_reader.h>
+#include <catena/autograd/backend/backend.h>
 
 #include <vector>
 

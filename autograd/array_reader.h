@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/reader_extension.h>
 
 namespace autograd {

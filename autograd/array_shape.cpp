@@ -1,6 +1,7 @@
 // Views, joins and gathers of the value API.
 #include <catena/autograd/array.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/indexed_access.h>
 #include <catena/autograd/view.h>
 #include <catena/kernels/base/array_layout.h>

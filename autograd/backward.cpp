@@ -3,6 +3,7 @@
 #include <atomic>
 #include <optional>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backward_engine.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>

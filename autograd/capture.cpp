@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/flag.h>
 
 namespace autograd {

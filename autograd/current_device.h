@@ -1,6 +1,7 @@
 // Scopes that set the current device of an array library, on which new arrays are allocated.
 #pragma once
 
+#include <catena/autograd/backend/array.h>
 #include <catena/autograd/backend/backend.h>
 
 namespace autograd::internal {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>

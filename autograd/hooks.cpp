@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/descriptors.h>

@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 #include <catena/kernels/base/index_key.h>
 
 namespace autograd {

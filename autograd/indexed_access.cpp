@@ -3,6 +3,7 @@
 #include <array>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 
 namespace autograd::internal {
 namespace {

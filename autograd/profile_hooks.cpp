@@ -4,6 +4,7 @@
 #include <array>
 #include <iostream>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/error.h>

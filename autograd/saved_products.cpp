@@ -5,6 +5,7 @@
 #include <string>
 #include <type_traits>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/scoped_backend.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/nn_extension/convolution.h>

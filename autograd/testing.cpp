@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <optional>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/autograd/nn_extension.h>

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/hooks.h>
 #include <catena/autograd/trace_track.h>

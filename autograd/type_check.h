@@ -24,7 +24,7 @@
 #include <type_traits>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 
 namespace autograd::type_check {
 

@@ -4,6 +4,7 @@
 #include <thread>
 #include <typeinfo>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backward.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <ostream>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/text.h>

@@ -1,6 +1,7 @@
 // Views of arrays with a given layout.
 #pragma once
 
+#include <catena/autograd/backend/array.h>
 #include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/view_layout.h>
 

@@ -2,6 +2,7 @@
 #include "convert.h"
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/bind.h>
 
 namespace nd::python {
 

@@ -22,7 +22,7 @@
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 #include <catena/kernels/base/small_vector.h>
-#include <catena/kernels/registry/call.h>
+#include <catena/kernels/registry/hyper.h>
 #include <catena/nn/link.h>
 #include <catena/nn/serializers/serializer.h>
 #include <catena/training/param_group.h>

@@ -6,10 +6,12 @@
 #include <memory>
 #include <optional>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/training/optimizer_parts.h>
 

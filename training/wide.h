@@ -2,6 +2,7 @@
 // states are kept. Internal to training.
 #pragma once
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/training/optimizer.h>
 
 namespace training::internal {

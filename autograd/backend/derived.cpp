@@ -1,3 +1,4 @@
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/derived.h>
 
 #include <algorithm>

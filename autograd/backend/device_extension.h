@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
 

@@ -3,7 +3,7 @@
 
 #include <type_traits>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 
 namespace autograd {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 #include <catena/kernels/base/pointers.h>
 
 namespace autograd {

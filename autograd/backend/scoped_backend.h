@@ -1,6 +1,7 @@
 // A backend that takes the place of all others on one thread (autograd/batching).
 #pragma once
 
+#include <catena/autograd/backend/array.h>
 #include <catena/autograd/backend/backend.h>
 
 namespace autograd::internal {

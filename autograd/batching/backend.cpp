@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/device_extension.h>
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>

@@ -1,8 +1,10 @@
 // Calls on batched arrays.
 #include <algorithm>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/batching/backend.h>
 #include <catena/autograd/random_state.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace autograd::internal {
 

@@ -4,6 +4,7 @@
 #include <array>
 
 #include <catena/autograd/autocast.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>

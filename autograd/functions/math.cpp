@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>

@@ -1,4 +1,5 @@
 // Differentiable functions as members of Variable.
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>

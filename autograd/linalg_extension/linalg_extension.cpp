@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/linalg_extension/matrices.h>
 
 namespace autograd {

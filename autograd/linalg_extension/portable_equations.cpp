@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/linalg_extension.h>
 #include <catena/autograd/linalg_extension/matrices.h>
 

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/autograd/backend/random_extension.h>
 #include <catena/autograd/backend/reader_extension.h>

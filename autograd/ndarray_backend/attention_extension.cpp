@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/ndarray/cpu/attention.h>
 #include <catena/ndarray/cuda/plans/attention.h>
 #include <catena/ndarray/engine/execute.h>

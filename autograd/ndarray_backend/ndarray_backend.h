@@ -1,7 +1,7 @@
 // ndarray as the array library of the framework.
 #pragma once
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backend/array.h>
 
 namespace autograd {
 

@@ -1,5 +1,6 @@
 #include <catena/autograd/ndarray_backend/product_extension.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/ndarray/cpu/linear_int8.h>
 #include <catena/ndarray/cuda/vendor/linear.h>
 

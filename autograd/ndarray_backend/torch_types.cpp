@@ -8,6 +8,7 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/ndarray_backend/torch_complex.h>
 #include <catena/autograd/promotion.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/random.h>
 #include <catena/ndarray/routines/stride_tricks.h>

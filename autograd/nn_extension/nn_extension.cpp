@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/nn_extension/convolution.h>
 #include <catena/autograd/nn_extension/layout.h>

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/nn_extension/convolution.h>
 #include <catena/autograd/nn_extension/layout.h>

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/nn_extension/convolution.h>
 
 namespace autograd::internal {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/nn_extension/recurrent.h>
 #include <catena/kernels/registry/families.h>

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/autograd/nn_extension/recurrent.h>
 #include <catena/kernels/registry/families.h>

@@ -4,8 +4,10 @@
 #include <limits>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/nn_extension/convolution.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/program.h>
 
 namespace autograd::internal {

@@ -9,24 +9,10 @@
 
 #include <catena/kernels/base/array_header.h>
 #include <catena/kernels/index_rule.h>
+#include <catena/kernels/registry/input.h>
 #include <catena/kernels/registry/program.h>
 
 namespace catena {
-
-// An input as the user passes it: an array or a host scalar.
-class Input {
- public:
-  Input() noexcept = default;  // the number 0
-  Input(const ArrayHeader& a) noexcept : array_(&a) {}
-  Input(const Scalar& s) noexcept : scalar_(s) {}
-  bool is_array() const noexcept { return array_ != nullptr; }
-  const ArrayHeader& array() const noexcept { return *array_; }
-  const Scalar& scalar() const noexcept { return scalar_; }
-
- private:
-  const ArrayHeader* array_ = nullptr;
-  Scalar scalar_;
-};
 
 // Returns the least dtype kind of arrays beside which a host scalar has no influence on the choice of a loop, whatever
 // its value.

@@ -11,21 +11,11 @@
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/index_rule.h>
 #include <catena/kernels/registry/program.h>
+#include <catena/kernels/registry/random_kind.h>
 
 namespace catena {
 
 enum class ScatterMode : std::uint8_t { set, add };
-
-// Counter-based random numbers (kernels/random.h). Element i uses counter offset + i / 4 of the Philox stream of
-// the seed, whatever the launch shape.
-enum class RandomKind : std::uint8_t {
-  bits,      // uint32 or uint64: raw bits
-  uniform,   // floating: [0, 1)
-  normal,    // floating: mean 0, deviation 1 (Box-Muller)
-  integers,  // integer dtypes: [low, high)
-};
-// The number of counters that n elements consume; the offset advances by it.
-constexpr std::uint64_t random_counters(std::int64_t n) { return static_cast<std::uint64_t>((n + 3) / 4); }
 
 // ---- calls over arrays and over memory: In and Out are pointers to arrays (call.h) or bound operands --------------
 namespace over {

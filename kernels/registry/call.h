@@ -8,19 +8,17 @@
 // strides.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <string_view>
 
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/bound_call.h>
+#include <catena/kernels/registry/hyper.h>
 
 namespace catena {
 
 class TensorTable;
-inline constexpr int kMaxHyper = 8;
-using Hyper = std::array<double, kMaxHyper>;
 
 namespace call {
 

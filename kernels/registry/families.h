@@ -1,7 +1,11 @@
 // The constants kernels::<name> of all kernels (kernels/lists/kernels.inc). They are defined in loops_<family>.cpp.
 #pragma once
 
-#include <catena/kernels/registry/kernel.h>
+#include <catena/kernels/base/export.h>
+
+namespace catena {
+struct KernelDef;  // kernel.h
+}
 
 namespace catena::kernels {
 

@@ -33,7 +33,7 @@
 #include <catena/kernels/base/element_members.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/in_place_members.h>
-#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/input.h>
 #include <catena/ndarray/core/fwd.h>
 #include <catena/ndarray/core/index_key.h>
 

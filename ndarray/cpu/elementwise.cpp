@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cpu/compiled_program.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/copy.h>

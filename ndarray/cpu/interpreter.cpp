@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/kernels/base/word.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/workspace.h>

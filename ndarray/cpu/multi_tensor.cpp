@@ -1,9 +1,11 @@
 #include <algorithm>
 
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/run.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 namespace {

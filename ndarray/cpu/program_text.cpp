@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/compile/type_name.h>
 
 namespace nd::cpu {

@@ -1,6 +1,7 @@
 // Random fills: runs the indexed kernels of kernels/random.h over all elements of the output, in parallel.
 #include <cstdint>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/device/random_kernel.h>
 

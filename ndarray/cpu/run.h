@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catena/kernels/registry/call.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 

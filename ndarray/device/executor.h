@@ -8,6 +8,7 @@
 
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd {
 

@@ -8,9 +8,12 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/base/small_vector.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/engine/call_watch.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {

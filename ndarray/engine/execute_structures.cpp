@@ -3,6 +3,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/small_vector.h>
 #include <catena/ndarray/engine/call_watch.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {

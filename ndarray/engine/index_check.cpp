@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd {

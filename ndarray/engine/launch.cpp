@@ -1,3 +1,4 @@
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {

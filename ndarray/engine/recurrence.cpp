@@ -2,6 +2,7 @@
 #include <array>
 
 #include <catena/kernels/base/small_vector.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/launch.h>
 
 namespace nd::internal {

@@ -3,7 +3,10 @@
 #include <algorithm>
 
 #include <catena/kernels/base/warning.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd::internal {

@@ -5,10 +5,13 @@
 #include <atomic>
 
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/memory/memory_pool.h>
 
 namespace nd {
@@ -287,6 +290,9 @@ ufunc::ufunc(std::string_view name) {
                    "ufunc", name, " is not a plain elementwise function");
 }
 
+std::string_view ufunc::name() const noexcept { return def_->name; }
+int ufunc::nin() const noexcept { return def_->nin; }
+int ufunc::nout() const noexcept { return def_->nout; }
 std::vector<std::string> ufunc::types() const {
   std::vector<std::string> list;
   for (const catena::Loop& loop : def_->loops()) list.push_back(catena::signature(*def_, loop));

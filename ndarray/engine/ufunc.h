@@ -17,7 +17,10 @@
 #include <vector>
 
 #include <catena/ndarray/core/array.h>
-#include <catena/ndarray/engine/execute.h>
+
+namespace catena {
+struct KernelDef;  // kernels/registry/kernel.h
+}
 
 namespace nd {
 
@@ -57,10 +60,10 @@ class CATENA_EXPORT ufunc {
   ufunc(const catena::KernelDef& def, const internal::LoopRunner& runner, std::string_view doc)
       : def_(&def), runner_(&runner), doc_(doc) {}
 
-  std::string_view name() const noexcept { return def_->name; }
+  std::string_view name() const noexcept;
   std::string_view doc() const noexcept { return doc_; }  // as given to create_ufunc; else empty
-  int nin() const noexcept { return def_->nin; }
-  int nout() const noexcept { return def_->nout; }
+  int nin() const noexcept;
+  int nout() const noexcept;
   int nargs() const noexcept { return nin() + nout(); }
   // Loop signatures such as "ff->f", in search order. Loops of 16-bit floats that are separate kernels come first.
   std::vector<std::string> types() const;

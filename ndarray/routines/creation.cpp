@@ -4,9 +4,11 @@
 #include <cmath>
 #include <limits>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/math.h>

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/index_plan.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/editing.h>

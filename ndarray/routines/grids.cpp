@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>

@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include <catena/kernels/base/array_layout.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/manipulation.h>

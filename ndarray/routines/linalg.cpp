@@ -4,6 +4,7 @@
 
 #include <catena/kernels/base/array_layout.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>

@@ -7,6 +7,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/core/view.h>
 #include <catena/ndarray/device/device.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/creation.h>

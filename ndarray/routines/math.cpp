@@ -4,8 +4,10 @@
 #include <cstdlib>
 
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/clip_bounds.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/operand.h>

@@ -13,6 +13,7 @@
 
 #include <catena/kernels/base/seed.h>
 #include <catena/kernels/random.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <catena/kernels/base/small_vector.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/call.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/execute.h>

@@ -1,6 +1,8 @@
 #include <catena/ndarray/routines/reduction.h>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/complex_order.h>
 #include <catena/ndarray/routines/math.h>

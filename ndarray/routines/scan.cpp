@@ -1,7 +1,9 @@
 #include <catena/ndarray/routines/scan.h>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/nan_functions.h>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/reduction.h>

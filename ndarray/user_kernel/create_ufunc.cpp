@@ -5,6 +5,8 @@
 #include <memory>
 
 #include <catena/kernels/base/text.h>
+#include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/user_kernel/definitions.h>

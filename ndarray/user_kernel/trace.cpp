@@ -7,7 +7,9 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/core/storage.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 namespace nd::internal {

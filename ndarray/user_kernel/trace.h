@@ -9,6 +9,7 @@
 
 #include <catena/kernels/base/small_vector.h>
 #include <catena/kernels/registry/program.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/user_kernel/fusion.h>
 
 namespace nd::internal {

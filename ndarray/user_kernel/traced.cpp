@@ -6,6 +6,7 @@
 #include <catena/kernels/base/error_context.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/engine/clip_bounds.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/user_kernel/fusion.h>

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/kernels/registry/families.h>

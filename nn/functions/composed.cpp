@@ -10,6 +10,7 @@
 #include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace nn::internal {
 

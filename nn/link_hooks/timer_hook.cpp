@@ -4,6 +4,7 @@
 #include <iostream>
 #include <typeinfo>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/text.h>

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/tests/support/backend_calls.h>

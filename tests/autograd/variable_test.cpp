@@ -8,6 +8,7 @@
 #include <sstream>
 #include <thread>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/debug.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>

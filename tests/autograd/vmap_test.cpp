@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/derivatives.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 

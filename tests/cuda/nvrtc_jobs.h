@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/tests/support/cuda_device/manifest.h>

@@ -22,6 +22,7 @@
 #include <thread>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/runtime/library.h>
 #include <catena/tests/cuda/compile_records.h>

@@ -4,8 +4,11 @@
 #include <cmath>
 #include <functional>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/catena.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/support/backend_calls.h>
 #include <catena/tests/support/ndarray_values.h>
 #include <catena/tests/support/reference_backend.h>

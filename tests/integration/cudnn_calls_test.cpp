@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/plans.h>
 #include <catena/catena.h>

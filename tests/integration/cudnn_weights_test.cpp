@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/weights.h>

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/cudnn/library.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/ndarray/cuda/runtime/context.h>

@@ -5,6 +5,7 @@
 
 #include <catena/autograd/ndarray_backend/torch_dlpack.h>
 #include <catena/catena.h>
+#include <catena/kernels/registry/bind.h>
 
 using autograd::Variable;
 using Doubles = std::vector<double>;

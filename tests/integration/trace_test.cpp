@@ -4,6 +4,7 @@
 #include <sstream>
 #include <string>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/profile_extension.h>
 #include <catena/catena.h>
 #include <catena/tests/support/json.h>

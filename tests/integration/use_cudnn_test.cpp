@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/catena.h>
 #include <catena/tests/integration/fake_cudnn.h>
 

@@ -4,6 +4,7 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/support/golden.h>
 #include <catena/tests/support/strided.h>
 

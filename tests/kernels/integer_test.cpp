@@ -1,6 +1,7 @@
 // Integer and bool loops against 128-bit arithmetic, on all pairs of the values where such loops go wrong.
 #include <boost/test/unit_test.hpp>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(integer)

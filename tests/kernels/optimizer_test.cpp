@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(optimizer)

@@ -4,6 +4,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(reduction)

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/registry/embedded.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/kernels/kernel_calls.h>
 
 BOOST_AUTO_TEST_SUITE(registry)

@@ -6,6 +6,7 @@
 
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/kernels/kernel_calls.h>
 #include <catena/tests/support/golden.h>
 

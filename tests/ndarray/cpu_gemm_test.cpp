@@ -8,6 +8,7 @@
 #include <limits>
 #include <thread>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/device/executor.h>

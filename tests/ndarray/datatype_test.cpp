@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {

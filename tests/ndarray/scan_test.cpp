@@ -2,7 +2,9 @@
 // reduction_test.cpp.)
 #include <catena/ndarray/routines/scan.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/parallel.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/device/executor.h>
 #include <catena/ndarray/device/stream.h>

@@ -1,4 +1,5 @@
 // Elementwise functions: golden values, loop choice, broadcasting, outputs, overlap, layouts.
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/engine/ufunc.h>
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <catena/autograd/attention_extension.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include <catena/autograd/attention_extension.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>

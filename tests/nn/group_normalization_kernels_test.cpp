@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/group_normalization_extension.h>
 #include <catena/autograd/testing.h>

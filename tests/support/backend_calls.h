@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/indexed_access.h>
 
 namespace test::calls {

@@ -5,9 +5,12 @@
 #include <vector>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/random.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/cast.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/tests/support/reference_kernels.h>
 

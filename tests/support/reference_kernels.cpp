@@ -2,8 +2,10 @@
 
 #include <cstring>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/numeric.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace test::reference {
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/call.h>
 #include <catena/tests/support/reference_arrays.h>
 

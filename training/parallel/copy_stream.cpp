@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/stream_extension.h>
 
 namespace training::internal {

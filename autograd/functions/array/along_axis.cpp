@@ -1,4 +1,5 @@
 // Selection along one axis by arrays of positions, and its adjoint; gather, scatter and sorting are made of the two.
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array/parts.h>
@@ -6,6 +7,7 @@
 #include <catena/autograd/indexed_access.h>
 #include <catena/autograd/recorded.h>
 #include <catena/autograd/variable_node.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/kernels/registry/index_plan.h>
 

@@ -1,6 +1,7 @@
 // Reversed order, repetition and padding.
 #include <algorithm>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>

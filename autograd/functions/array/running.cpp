@@ -2,10 +2,12 @@
 #include <array>
 #include <limits>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/math.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 
 namespace autograd {

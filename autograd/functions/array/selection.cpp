@@ -1,4 +1,5 @@
 // Selection by masks and by positions of an axis, one-hot vectors, triangles.
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array/parts.h>
 #include <catena/autograd/functions/elementwise.h>

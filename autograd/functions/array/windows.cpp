@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <limits>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array/parts.h>

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/cudnn/arrays.h>
 #include <catena/ndarray/cuda/plans/depthwise.h>
 #include <catena/ndarray/engine/execute.h>

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/nn_extension/convolution.h>
 
 namespace autograd::internal {

@@ -1,6 +1,7 @@
 #include <catena/autograd/ndarray_backend/convolution/sampled.h>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/convolution/choose.h>
 
 namespace autograd::internal {

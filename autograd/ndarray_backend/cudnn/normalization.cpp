@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/cudnn/arrays.h>
 #include <catena/autograd/nn_extension/layout.h>
 #include <catena/kernels/registry/families.h>

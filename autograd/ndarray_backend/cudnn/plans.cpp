@@ -7,6 +7,7 @@
 #include <shared_mutex>
 #include <unordered_map>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/cuda/runtime/graph.h>

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/cudnn/arrays.h>
 #include <catena/autograd/ndarray_backend/cudnn/weights.h>
 #include <catena/ndarray/cuda/runtime/graph.h>

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <catena/kernels/base/text.h>
+#include <catena/kernels/registry/kernel.h>
 
 namespace nd::cuda {
 

@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 

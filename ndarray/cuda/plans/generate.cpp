@@ -1,4 +1,5 @@
 // The text of a kernel: chooses the family.
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 

@@ -5,11 +5,13 @@
 #include <functional>
 #include <optional>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 

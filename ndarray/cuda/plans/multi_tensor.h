@@ -9,6 +9,7 @@
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 #include <catena/ndarray/device/types.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 

@@ -11,6 +11,7 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {

@@ -1,4 +1,5 @@
 // Random fills: plans and texts.
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 #include <catena/ndarray/device/random_kernel.h>

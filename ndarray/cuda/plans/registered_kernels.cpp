@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <set>
 
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/compiler/kernel_store.h>
 #include <catena/ndarray/cuda/plans/multi_tensor.h>

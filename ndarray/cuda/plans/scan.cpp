@@ -3,6 +3,7 @@
 #include <array>
 
 #include <catena/kernels/registry/bind.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen_text.h>
 #include <catena/ndarray/cuda/plans/plan_layout.h>
 

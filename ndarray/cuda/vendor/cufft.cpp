@@ -11,6 +11,7 @@
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/vendor.h>
 #include <catena/ndarray/device/fft_plans.h>
+#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {

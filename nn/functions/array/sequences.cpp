@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>

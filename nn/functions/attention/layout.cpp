@@ -1,3 +1,4 @@
+#include <catena/autograd/backend/backend.h>
 #include <catena/nn/functions/attention/layout.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // Convolutions whose filters or taps differ from position to position.
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/nn_extension.h>

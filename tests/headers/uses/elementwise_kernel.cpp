@@ -1,3 +1,4 @@
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/user_kernel/elementwise_kernel.h>
 #include <catena/tests/headers/uses/uses.h>
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/ndarray.h>

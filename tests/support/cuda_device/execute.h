@@ -12,6 +12,7 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/cast.h>
 #include <catena/kernels/registry/embedded.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 #include <catena/tests/support/cuda_device/engine.h>

@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include <catena/kernels/base/error.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/attention.h>
 
 namespace cuda_device {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/derived.h>
 #include <catena/autograd/ndarray_backend/onednn/modules/plans.h>
 #include <catena/kernels/base/error_context.h>
