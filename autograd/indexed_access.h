@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include <catena/autograd/backend/array.h>
+#include <catena/autograd/backend/backend.h>
 
 namespace autograd::internal {
 

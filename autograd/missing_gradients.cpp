@@ -1,5 +1,6 @@
 #include <catena/autograd/missing_gradients.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/variable_node.h>
 
 namespace autograd::internal {

@@ -5,6 +5,7 @@
 #include <set>
 #include <unordered_map>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_parameters.h>

@@ -1,5 +1,6 @@
 #include <catena/autograd/ndarray_backend/cuda.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/cudnn/extension.h>
 #include <catena/autograd/ndarray_backend/cudnn/plans.h>
 #include <catena/kernels/base/device_name.h>

@@ -1,5 +1,7 @@
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/tensor.h>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/config.h>
 #include <catena/kernels/base/device_name.h>
 

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>

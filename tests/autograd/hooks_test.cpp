@@ -6,6 +6,7 @@
 #include <sstream>
 #include <thread>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <catena/catena.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/tests/support/allocations.h>

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/tests/support/framework_devices.h>
 
 using autograd::Variable;

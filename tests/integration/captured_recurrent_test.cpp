@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <catena/autograd/capture.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/catena.h>
 #include <catena/tests/support/cuda_device/control.h>
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <catena/catena.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/tests/support/cuda_device/control.h>
 
 using autograd::Array;

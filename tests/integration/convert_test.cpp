@@ -3,6 +3,7 @@
 #include <type_traits>
 
 #include <catena/catena.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/tests/support/reference_backend.h>
 
 using autograd::Array;

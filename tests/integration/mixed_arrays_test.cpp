@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include <catena/catena.h>
+#include <catena/autograd/backend/backend.h>
 #include <catena/tests/support/reference_backend.h>
 
 using autograd::Variable;

@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/counting_backend.h>

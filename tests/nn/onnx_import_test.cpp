@@ -5,6 +5,7 @@
 #include <cstring>
 #include <map>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/gradient_check.h>
 #include <catena/nn/onnx/model.h>
 #include <catena/nn/onnx/tensor.h>

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <thread>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/tests/support/ranks.h>
 #include <catena/tests/support/replicas.h>

@@ -10,6 +10,7 @@
 #include <optional>
 #include <thread>
 
+#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/tests/support/cuda_device/control.h>
 #include <catena/tests/support/multi_node.h>
