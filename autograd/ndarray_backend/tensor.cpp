@@ -1,4 +1,3 @@
-#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/ndarray_backend/tensor.h>
 
 #include <catena/autograd/backend/backend.h>
