@@ -2,10 +2,12 @@
 // define.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 
 #include <catena/autograd/axis_options.h>
 #include <catena/autograd/torch_member_lists.h>
+#include <catena/kernels/base/dtype.h>
 
 namespace nd {
 class Values;
@@ -23,5 +25,8 @@ struct ScatterReduceOptions;
 struct AccumulateOption;
 struct BackwardArguments;
 template <std::size_t N> struct VariablesOf;
+// Options of new tensors, or a dtype alone.
+template <class O>
+concept NewTensorOptions = std::same_as<O, TensorOptions> || std::same_as<O, catena::Dtype>;
 
 }  // namespace autograd

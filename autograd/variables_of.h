@@ -10,6 +10,7 @@
 
 namespace autograd {
 
+// N variables. It converts to Variables.
 template <std::size_t N> struct VariablesOf : Variables {
   using Variables::Variables;
   explicit VariablesOf(Variables list) : Variables(std::move(list)) {}

@@ -30,6 +30,7 @@ struct FftOptions {
   int dim = -1;
   std::string_view norm = "backward";  // or "ortho", "forward"
 };
+// Lengths, or none.
 struct OptionalShape : std::optional<Shape> {
   using std::optional<Shape>::optional;
   OptionalShape(const std::optional<Shape>& shape) : optional(shape) {}

@@ -96,13 +96,6 @@ struct RReLUOptions {
 namespace internal {
 CATENA_EXPORT Variable gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& options);
 CATENA_EXPORT Variable rrelu(const Variable& x, const RReLUOptions& options);
-}  // namespace internal
-// softmax((log_pi + g) / tau) along an axis, where g is drawn from the Gumbel distribution: nearly a sample, as a
-// vector with one 1, of the classes with the logarithms of probabilities log_pi, which need not be normalised (Jang et
-// al. 2017). Floating, any rank of at least 2 (InvalidType).
-//   gumbel_softmax(x)  gumbel_softmax(x, 0.5, -1, true)  gumbel_softmax(x, {.hard = true})
-//   gumbel_softmax(x, 0.5, true) is PyTorch's order of arguments, along the last axis.
-namespace internal {
 struct GumbelSoftmaxFunction : FunctionWithOptions<gumbel_softmax, GumbelSoftmaxOptions, double, int, bool> {
   using FunctionWithOptions::operator();
   template <std::same_as<bool> B>
@@ -111,6 +104,11 @@ struct GumbelSoftmaxFunction : FunctionWithOptions<gumbel_softmax, GumbelSoftmax
   }
 };
 }  // namespace internal
+// softmax((log_pi + g) / tau) along an axis, where g is drawn from the Gumbel distribution: nearly a sample, as a
+// vector with one 1, of the classes with the logarithms of probabilities log_pi, which need not be normalised (Jang et
+// al. 2017). Floating, any rank of at least 2 (InvalidType).
+//   gumbel_softmax(x)  gumbel_softmax(x, 0.5, -1, true)  gumbel_softmax(x, {.hard = true})
+//   gumbel_softmax(x, 0.5, true) is PyTorch's order of arguments, along the last axis.
 inline constexpr internal::GumbelSoftmaxFunction gumbel_softmax;
 // x where x >= 0, else r x, where the slopes r are drawn evenly from [lower, upper); if not in training, they are
 // (lower + upper) / 2.
