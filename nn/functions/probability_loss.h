@@ -43,8 +43,8 @@ CATENA_EXPORT Variable nll_loss(const Variable& log_p, const Variable& t, const 
 struct CrossEntropyOptions {
   ConstantArray weight = {};  // (C), as class_weight of softmax_cross_entropy
   int ignore_index = -100;
-  double label_smoothing = 0;
   std::string reduction = "mean";  // divided by the sum of the weights of the labels; or "sum", "none"
+  double label_smoothing = 0;
 };
 // softmax_cross_entropy with PyTorch's names and meaning of the options. ValueError for another reduction.
 CATENA_EXPORT Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& options = {});
