@@ -36,7 +36,8 @@ template <std::same_as<Variables> L = Variables> void backward(const Variables& 
 template <std::derived_from<Variable> V> void backward(const V& root, const BackwardOptions& options = {}) {
   root.backward(options);
 }
-template <std::derived_from<Variable> V, std::derived_from<Variable> G> void backward(const V& root, const G& gradient) {
+template <std::derived_from<Variable> V, std::derived_from<Variable> G>
+void backward(const V& root, const G& gradient) {
   root.backward(gradient);
 }
 

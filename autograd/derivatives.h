@@ -109,10 +109,10 @@ struct DerivativeOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool create_graph = false, strict = false, vectorize = false;
 };
-#define CATENA_DERIVATIVE(name)                                                     \
-  template <class F, std::same_as<DerivativeOptions> O = DerivativeOptions>         \
-  auto name(F&& f, const Variable& x, const O& o) {                                 \
-    return autograd::name(f, x, o.create_graph);                                    \
+#define CATENA_DERIVATIVE(name)                                             \
+  template <class F, std::same_as<DerivativeOptions> O = DerivativeOptions> \
+  auto name(F&& f, const Variable& x, const O& o) {                         \
+    return autograd::name(f, x, o.create_graph);                            \
   }
 CATENA_DERIVATIVE(jacobian)
 CATENA_DERIVATIVE(hessian)

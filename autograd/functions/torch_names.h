@@ -57,8 +57,8 @@ template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmin(con
   return x.argmin(o);
 }
 
-// The gradient of one variable with respect to another, as a list of one: auto [g] = grad(y, x, {.create_graph = true}),
-// grad(y, x)[0]. With inputs in braces, one gradient for each: auto [gx, gw] = grad(y, {x, w}).
+// The gradient of one variable with respect to another, as a list of one: auto [g] = grad(y, x, {.create_graph =
+// true}), grad(y, x)[0]. With inputs in braces, one gradient for each: auto [gx, gw] = grad(y, {x, w}).
 inline VariablesOf<1> grad(const Variable& output, const Variable& input, const GradOptions& options = {}) {
   return VariablesOf<1>(grad(Variables{output}, Variables{input}, options));
 }
@@ -88,7 +88,8 @@ VariablesOf<N> grad(const Variables& outputs, const Variable (&inputs)[N], const
 template <std::size_t N> VariablesOf<N> split(const Variable& x, const std::int64_t (&lengths)[N], int axis = 0) {
   return x.split(lengths, axis);
 }
-template <std::size_t N> VariablesOf<N> split(const Variable& x, const std::int64_t (&lengths)[N], const AxisOption& o) {
+template <std::size_t N>
+VariablesOf<N> split(const Variable& x, const std::int64_t (&lengths)[N], const AxisOption& o) {
   return x.split(lengths, o);
 }
 

@@ -116,7 +116,8 @@ QRResult qr(const Variable& a, std::string_view mode) {
   check<ValueError>(mode == "reduced" || mode == "complete" || mode == "r", "qr", "the mode is \"", mode,
                     "\"; it is \"reduced\", \"complete\" or \"r\"");
   const std::int64_t rows = a.ndim() < 2 ? 0 : a.shape(-2), columns = a.ndim() < 2 ? 0 : a.shape(-1);
-  if (mode == "r") return {Variable(arrays::zeros({0}, a.dtype(), a.device()), {.requires_grad = false}), autograd::qr(a).R};
+  if (mode == "r")
+    return {Variable(arrays::zeros({0}, a.dtype(), a.device()), {.requires_grad = false}), autograd::qr(a).R};
   if (mode == "reduced" || rows <= columns) return autograd::qr(a);
   // The columns of zeros complete the basis.
   Shape shape = a.shape();
@@ -141,7 +142,6 @@ EighResult eigh(const Variable& a, std::string_view uplo) {
 Variable eigvalsh(const Variable& a, std::string_view uplo) {
   return autograd::eigvalsh(with_lower_triangle("eigvalsh", a, uplo));
 }
-
 
 SVDResult svd(const Variable& a, const SVDOptions& o) {
   const bool square = a.ndim() >= 2 && a.shape(a.ndim() - 1) == a.shape(a.ndim() - 2);

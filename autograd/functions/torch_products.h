@@ -179,8 +179,7 @@ Variable matrix_norm(const Variable& a, const NormOrder& ord, const O& o) {
 CATENA_EXPORT Variable diagonal(const Variable& a, std::int64_t offset = 0, int dim1 = -2, int dim2 = -1);
 // The sum of x y along an axis.
 CATENA_EXPORT Variable vecdot(const Variable& x, const Variable& y, int dim = -1);
-template <std::same_as<AxisOption> O = AxisOption>
-Variable vecdot(const Variable& x, const Variable& y, const O& o) {
+template <std::same_as<AxisOption> O = AxisOption> Variable vecdot(const Variable& x, const Variable& y, const O& o) {
   return vecdot(x, y, o.value_or(-1));
 }
 // The X of A X = b for a triangular A; only its triangle is read.

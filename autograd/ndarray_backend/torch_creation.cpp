@@ -8,9 +8,9 @@
 #include <catena/autograd/config.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/ndarray_backend/torch_complex.h>
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/routines/random.h>
-#include <catena/autograd/random_state.h>
 
 namespace autograd {
 

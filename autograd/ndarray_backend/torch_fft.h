@@ -39,7 +39,7 @@ struct OptionalShape : std::optional<Shape> {
 struct FftnOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   OptionalShape s = {};  // lengths along `dim`; -1: that of x. Default: those of x
-  Axes dim = {};                // default: the last s.size() axes, or all (the functions with 2: the last two)
+  Axes dim = {};         // default: the last s.size() axes, or all (the functions with 2: the last two)
   std::string_view norm = "backward";
 };
 

@@ -246,8 +246,7 @@ Variable view_as_real(const Variable& x) {
 
 void internal::set_print_profile(const PrintProfile& o) {
   check<ValueError>(o.profile.empty() || o.profile == "default" || o.profile == "short" || o.profile == "full",
-                    "set_printoptions", "the profile is \"", o.profile,
-                    "\"; it is \"default\", \"short\" or \"full\"");
+                    "set_printoptions", "the profile is \"", o.profile, "\"; it is \"default\", \"short\" or \"full\"");
   catena::PrintOptions p = o.profile.empty() ? get_printoptions() : catena::PrintOptions{};
   if (o.profile == "short") p.precision = 2, p.edgeitems = 2;
   if (o.profile == "full") p.threshold = std::numeric_limits<std::int64_t>::max();

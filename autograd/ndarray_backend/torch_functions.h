@@ -101,12 +101,12 @@ CATENA_BITS(nextafter)
 #undef CATENA_BITS
 CATENA_EXPORT Variable bitwise_not(const TensorArgument& x);
 // The operators of these functions, with a variable as one operand: v & 1, ~v, v <<= 2. The others assign, as +=.
-#define CATENA_BITS(op, name)                                                                              \
-  template <class A, class B> Variable operator op(const A& x, const B& y) requires VariableOperands<A, B> { \
-    return autograd::name(x, y);                                                                           \
-  }                                                                                                        \
+#define CATENA_BITS(op, name)                                                                                   \
+  template <class A, class B> Variable operator op(const A& x, const B& y) requires VariableOperands<A, B> {    \
+    return autograd::name(x, y);                                                                                \
+  }                                                                                                             \
   template <class B> Variable& operator op##=(Variable& x, const B& y) requires VariableOperands<Variable, B> { \
-    return internal::updated(x, autograd::name(x, y));                                                     \
+    return internal::updated(x, autograd::name(x, y));                                                          \
   }
 CATENA_BITS(&, bitwise_and)
 CATENA_BITS(|, bitwise_or)

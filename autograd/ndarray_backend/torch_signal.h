@@ -50,9 +50,9 @@ struct WindowOptions {
   bool requires_grad = false;
   TensorOptions others() const { return {.dtype = dtype, .device = device, .requires_grad = requires_grad}; }
 };
-#define CATENA_WINDOW(name, ...)                                                                                   \
-  template <std::same_as<WindowOptions> O = WindowOptions> Variable name(std::int64_t n, const O& o) {             \
-    return name(n, o.periodic, __VA_ARGS__);                                                                       \
+#define CATENA_WINDOW(name, ...)                                                                       \
+  template <std::same_as<WindowOptions> O = WindowOptions> Variable name(std::int64_t n, const O& o) { \
+    return name(n, o.periodic, __VA_ARGS__);                                                           \
   }
 CATENA_WINDOW(bartlett_window, o.others())
 CATENA_WINDOW(blackman_window, o.others())

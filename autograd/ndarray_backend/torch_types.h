@@ -73,13 +73,10 @@ using autograd::get_rng_state, autograd::initial_seed, autograd::manual_seed, au
 // A scope whose random numbers leave the generators as they were: { random::fork_rng scope; ... }
 class fork_rng {
  public:
-  [[nodiscard]] fork_rng() = default;
-  ~fork_rng() { before_.restore(); }
-  fork_rng(const fork_rng&) = delete;
-  fork_rng& operator=(const fork_rng&) = delete;
+  [[nodiscard]] fork_rng() : scope_(RandomState()) {}
 
  private:
-  RandomState before_;
+  ReplayedRandom scope_;
 };
 }  // namespace random
 // Scopes hold for all devices; the type chooses a dtype: that of the scope, or the one which autocast has by default.

@@ -54,8 +54,8 @@ template <std::convertible_to<Variable> M>
 requires(std::derived_from<M, Variable> || autograd::ArrayLike<M>) Variable
     scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v, const M& attn_mask,
                                  double dropout_p = 0, bool is_causal = false) {
-  return scaled_dot_product_attention(
-      q, k, v, AttentionOptions{.mask = attn_mask, .dropout = dropout_p, .causal = is_causal});
+  return scaled_dot_product_attention(q, k, v,
+                                      AttentionOptions{.mask = attn_mask, .dropout = dropout_p, .causal = is_causal});
 }
 
 // The angles of rotary_embedding() for the positions first, ..., first + length - 1: position * base^(-2 i / d) for the

@@ -50,11 +50,11 @@ struct CrossEntropyOptions {
 CATENA_EXPORT Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& options = {});
 // Losses with the weight by position: cross_entropy(x, t, class_weights), binary_cross_entropy(p, t,
 // weights).
-#define CATENA_WEIGHTED_LOSS(name, Options)                                                  \
-  template <autograd::PlainVariable W>                                                       \
+#define CATENA_WEIGHTED_LOSS(name, Options)                                                    \
+  template <autograd::PlainVariable W>                                                         \
   Variable name(const Variable& x, const Variable& t, const W& weight, Options options = {}) { \
-    options.weight = weight;                                                                 \
-    return name(x, t, options);                                                              \
+    options.weight = weight;                                                                   \
+    return name(x, t, options);                                                                \
   }
 CATENA_WEIGHTED_LOSS(cross_entropy, CrossEntropyOptions)
 CATENA_WEIGHTED_LOSS(binary_cross_entropy, BinaryCrossEntropyOptions)

@@ -75,10 +75,11 @@ CATENA_EXPORT Variable triplet_margin_loss(const Variable& anchor, const Variabl
                                            const TripletMarginOptions& options = {});
 // The margin by position, as PyTorch's functions have it: margin_ranking_loss(x1, x2, t, 0.5), hinge_embedding_loss(x,
 // t, 2.0), triplet_margin_loss(a, p, n, 0.5, 1).
-#define CATENA_MARGIN_LOSS(name)                                                                        \
-  template <class E>                                                                                    \
-  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x1, const Variable& x2, const Variable& t, E margin) { \
-    return name(x1, x2, t, MarginOptions{.margin = double(margin)});                                    \
+#define CATENA_MARGIN_LOSS(name)                                                                             \
+  template <class E>                                                                                         \
+  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x1, const Variable& x2, const Variable& t, \
+                                                  E margin) {                                                \
+    return name(x1, x2, t, MarginOptions{.margin = double(margin)});                                         \
   }
 CATENA_MARGIN_LOSS(cosine_embedding_loss)
 CATENA_MARGIN_LOSS(margin_ranking_loss)

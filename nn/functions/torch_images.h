@@ -77,8 +77,7 @@ struct FoldArguments {
   Pair output_size = 1, kernel_size = 1, dilation = 1, padding = 0, stride = 1;
 };
 template <std::same_as<FoldArguments> O = FoldArguments> Variable fold(const Variable& x, const O& o) {
-  return fold(x, o.output_size, o.kernel_size,
-              FoldOptions{.stride = o.stride, .pad = o.padding, .dilate = o.dilation});
+  return fold(x, o.output_size, o.kernel_size, FoldOptions{.stride = o.stride, .pad = o.padding, .dilate = o.dilation});
 }
 
 // Moves channel g n + k of n = C / groups to k groups + g: x (N, C, ...). ValueError unless the groups divide C.
