@@ -5,6 +5,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/autocast.h>
 #include <catena/autograd/backward.h>
+#include <catena/autograd/backward_arguments.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/checkpoint.h>
 #include <catena/autograd/computational_graph.h>

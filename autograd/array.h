@@ -144,6 +144,16 @@ CATENA_EXPORT bool has_nan(const Array& a);  // floating dtypes; blocks
 // ---- random numbers ----
 // State of a Philox stream; every draw advances the offset.
 struct Generator {
+  Generator() = default;
+  explicit Generator(std::uint64_t seed, std::uint64_t offset = 0) noexcept : seed(seed), offset(offset) {}
+  // PyTorch's form. The numbers of a generator are the same on every device, so it may be used for any.
+  explicit Generator(const char* /*device*/) {}
+  explicit Generator(Device /*device*/) {}
+  std::uint64_t initial_seed() const noexcept { return seed; }
+  // The state as a value, and back.
+  Generator get_state() const noexcept { return *this; }
+  void set_state(const Generator& state) noexcept { *this = state; }
+
   std::uint64_t seed = 0, offset = 0;
   std::uint64_t take(std::int64_t n) noexcept {  // returns the offset to use for n elements
     return std::exchange(offset, offset + catena::random_counters(n));

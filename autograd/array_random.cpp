@@ -43,7 +43,7 @@ Generator& default_generator() {
 }
 
 void seed(std::uint64_t seed) {
-  default_generator() = {seed, kFirstOffset};
+  default_generator() = Generator(seed, kFirstOffset);
   if (RandomExtension* const others = find_random_extension()) others->seed(seed);
 }
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <catena/autograd/backend/backend.h>
+#include <catena/autograd/backward_arguments.h>
 #include <catena/autograd/backward_engine.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/debug.h>
@@ -369,5 +370,30 @@ void run_backward(const Variables& roots, const BackwardOptions& options, const 
 }  // namespace internal
 
 void backward(const Variables& roots, const BackwardOptions& options) { internal::run_backward(roots, options); }
+void backward(const Variable& root, const BackwardArguments& a) {
+  backward(Variables{root}, BackwardListArguments{.grad_tensors = a.gradient ? Variables{a.gradient} : Variables(),
+                                                  .create_graph = a.create_graph,
+                                                  .inputs = a.inputs});
+}
+void backward(const Variables& roots, const BackwardListArguments& a) {
+  const Variables& gradients = a.grad_tensors;
+  catena::check<catena::ValueError>(gradients.empty() || gradients.size() == roots.size(), "backward", gradients.size(),
+                                    " gradients given for ", roots.size(), " variables");
+  for (std::size_t i = 0; i < roots.size(); ++i)
+    catena::check<catena::RuntimeError>(
+        roots[i].size() == 1 || a.inputs.empty() || (!gradients.empty() && gradients[i]), "backward",
+        "the variable has shape ", roots[i].shape(), " and no gradient is given for it");
+  if (a.inputs.empty()) {
+    for (std::size_t i = 0; i < gradients.size(); ++i)
+      if (gradients[i]) Variable(roots[i]).set_grad_variable(gradients[i]);
+    return backward(roots, BackwardOptions{.create_graph = a.create_graph});
+  }
+  const Variables found = grad(roots, a.inputs, gradients, a.create_graph);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (!found[i]) continue;
+    Variable x = a.inputs[i];
+    x.set_grad_variable(x.grad() ? x.grad_variable() + found[i] : found[i]);
+  }
+}
 
 }  // namespace autograd

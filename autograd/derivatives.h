@@ -17,6 +17,7 @@
 // backward pass with respect to its weights; hvp about 7; jacobian 2 for each element of y, hessian 4 for each of x.
 #pragma once
 
+#include <concepts>
 #include <type_traits>
 #include <utility>
 
@@ -24,6 +25,7 @@
 #include <catena/autograd/grad.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/named.h>
 
 namespace autograd {
 
@@ -101,6 +103,20 @@ template <class F, class X, class V> auto vhp(F&& f, const X& x, const V& v, boo
   return autograd::hvp(f, x, v, enable_double_backprop);
 }
 template <class F> auto vhp(F&& f, const Variables& xs, const Variables& v) { return autograd::hvp(f, xs, v); }
+// PyTorch's options. A derivative by a variable on which nothing depends is zeros, also with `strict`; `vectorize` has
+// no effect.
+struct DerivativeOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool create_graph = false, strict = false, vectorize = false;
+};
+#define CATENA_DERIVATIVE(name)                                             \
+  template <class F, std::same_as<DerivativeOptions> O = DerivativeOptions> \
+  auto name(F&& f, const Variable& x, const O& o) {                         \
+    return autograd::name(f, x, o.create_graph);                            \
+  }
+CATENA_DERIVATIVE(jacobian)
+CATENA_DERIVATIVE(hessian)
+#undef CATENA_DERIVATIVE
 }  // namespace functional
 
 }  // namespace autograd

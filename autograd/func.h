@@ -227,7 +227,7 @@ template <class F, std::convertible_to<Variable>... X> auto vjp(F&& f, const X&.
   auto back = [p](const auto&... cotangents) {
     Variables list;
     (..., internal::append(list, cotangents));
-    return p(list);
+    return VariablesOf<sizeof...(X)>(p(list));
   };
   return std::pair(internal::form_of_result<internal::ResultOf<F, X...>>(internal::values_of(p)), std::move(back));
 }
@@ -327,4 +327,24 @@ template <class F> auto vmap(F&& function, const VmapOptions& o = {}) {
   };
 }
 
+// The axes by position: vmap(f, 1), vmap(f, 0, 1), vmap(f, {0, std::nullopt}).
+template <class F, std::integral I> auto vmap(F&& function, I in_dims, int out_dims = 0) {
+  return func::vmap(std::forward<F>(function), VmapOptions{.in_dims = int(in_dims), .out_dims = out_dims});
+}
+template <class F, std::same_as<InDims> D = InDims> auto vmap(F&& function, const D& in_dims, int out_dims = 0) {
+  return func::vmap(std::forward<F>(function), VmapOptions{.in_dims = in_dims, .out_dims = out_dims});
+}
+
 }  // namespace autograd::func
+
+namespace autograd {
+
+// torch.vmap, with PyTorch's names of the options: vmap(f, {.in_dims = 1, .out_dims = 1}), vmap(f, 0, 1).
+template <class F, std::same_as<func::VmapOptions> O = func::VmapOptions> auto vmap(F&& function, const O& o) {
+  return func::vmap(std::forward<F>(function), o);
+}
+template <class F, std::integral I> auto vmap(F&& function, I in_dims, int out_dims = 0) {
+  return func::vmap(std::forward<F>(function), in_dims, out_dims);
+}
+
+}  // namespace autograd

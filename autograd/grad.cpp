@@ -119,8 +119,12 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
 }
 
 Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& o) {
-  return grad(outputs, inputs, o.grad_outputs, o.grad_inputs, o.set_grad, o.retain_grad,
-              o.create_graph || o.enable_double_backprop);
+  Variables result = grad(outputs, inputs, o.grad_outputs, o.grad_inputs, o.set_grad, o.retain_grad,
+                          o.create_graph || o.enable_double_backprop);
+  if (o.materialize_grads)
+    for (std::size_t i = 0; i < result.size(); ++i)
+      if (!result[i]) result[i] = internal::constant_variable(zeros_like(inputs[i].data()));
+  return result;
 }
 
 Variables grad(const Variables& outputs, const Variables& inputs, const Variables& grad_outputs,

@@ -34,6 +34,8 @@ struct GradOptions {
   bool retain_graph = true;   // the graph stays, with either value
   bool create_graph = false;  // as enable_double_backprop
   bool enable_double_backprop = create_graph;
+  bool allow_unused = true;        // an input on which no output depends has a null gradient, with either value
+  bool materialize_grads = false;  // such a gradient is zeros
 };
 CATENA_EXPORT Variables grad(const Variables& outputs, const Variables& inputs, const GradOptions& options);
 // The same with PyTorch's arguments in their order: grad({y}, {x}, {gy}, true, true). A graph stays with either value

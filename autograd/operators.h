@@ -132,5 +132,8 @@ template <class B> Variable& operator*=(Variable& a, const B& b) requires Variab
 template <class B> Variable& operator/=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
   return internal::updated(a, a / b);
 }
+template <class B> Variable& operator%=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
+  return internal::updated(a, a % b);
+}
 
 }  // namespace autograd

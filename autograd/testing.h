@@ -84,4 +84,13 @@ void assert_allclose(X x, const Array& y, double atol = 1e-5, double rtol = 1e-4
   assert_allclose(array<double>({double(x)}, {}), y, atol, rtol, verbose);
 }
 
+// torch.testing.assert_close, with PyTorch's bounds for float32: assert_close(x, y, {.rtol = 1e-4, .atol = 1e-5}).
+struct AssertCloseOptions {
+  double rtol = 1.3e-6, atol = 1e-5;
+};
+template <std::convertible_to<Variable> X, std::convertible_to<Variable> Y>
+void assert_close(const X& x, const Y& y, const AssertCloseOptions& o = {}) {
+  assert_allclose(Variable(x).data(), Variable(y).data(), o.atol, o.rtol);
+}
+
 }  // namespace autograd::testing

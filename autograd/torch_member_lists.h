@@ -35,4 +35,29 @@
   X(bitwise_right_shift) X(logical_and) X(logical_or) X(logical_xor) X(logical_not) X(eq) X(ne) X(not_equal) X(lt) \
   X(less) X(le) X(less_equal) X(gt) X(greater) X(ge) X(greater_equal) X(addmm) X(addmv) X(addr) X(addbmm) X(baddbmm) \
   X(cumsum) X(cumprod) X(renorm) X(masked_scatter) X(scatter_reduce) X(index_reduce) X(put)
+// Options by name of members (members_with_options.inc): x.name(options), and behind one, two and three other arguments.
+#define CATENA_OPTIONS_ALONE(X) \
+  X(sum, DtypeReductionOptions) X(mean, DtypeReductionOptions) X(prod, DtypeReductionOptions) \
+  X(nansum, DtypeReductionOptions) X(nanmean, DtypeReductionOptions) X(mode, ExtremumOptions) \
+  X(count_nonzero, ExtremumOptions) X(logcumsumexp, AxisOption) X(cummax, AxisOption) X(cummin, AxisOption) \
+  X(unsqueeze, AxisOption) X(gather, IndexOptions) X(index_select, IndexOptions) X(select, SelectOptions) \
+  X(narrow, NarrowOptions) X(scatter, ScatterOptions) X(sort, StableSortOptions) X(argsort, StableSortOptions) \
+  X(diagonal, OffsetOptions) X(diagflat, OffsetOptions) X(diag_embed, OffsetOptions) X(diag, DiagonalOption) \
+  X(tril, DiagonalOption) X(triu, DiagonalOption) X(roll, RollOptions) X(rot90, Rot90Options) X(logit, EpsOption) \
+  X(pinverse, RcondOption) X(clone, MemoryFormatOption) X(round, RoundOption) X(nan_to_num, NanToNumOptions) \
+  X(diff, DiffOptions) X(cov, CovOptions) X(unique, UniqueOptions) X(unique_consecutive, UniqueOptions) \
+  X(bincount, BincountOptions) X(histc, HistcOptions) X(bernoulli, BernoulliOptions) X(nonzero, NonzeroOptions)
+#define CATENA_ONLY_BEHIND_ONE(X) \
+  X(cumsum, DtypeAxisOptions) X(cumprod, DtypeAxisOptions) X(logsumexp, KeepDimOption) X(amax, KeepDimOption) \
+  X(amin, KeepDimOption) X(median, KeepDimOption) X(nanmedian, KeepDimOption) X(any, KeepDimOption) \
+  X(all, KeepDimOption) X(tensor_split, AxisOption) X(cross, AxisOption) X(take_along_dim, AxisOption) \
+  X(repeat_interleave, RepeatInterleaveOptions) X(dist, POption) X(kthvalue, ExtremumOptions) \
+  X(quantile, QuantileOptions) X(nanquantile, QuantileOptions) X(multinomial, MultinomialOptions) \
+  X(isclose, CloseOptions) X(allclose, CloseOptions)
+#define CATENA_OPTIONS_BEHIND_ONE(X) \
+  CATENA_ONLY_BEHIND_ONE(X) X(sum, DtypeReductionOptions) X(mean, DtypeReductionOptions) \
+  X(prod, DtypeReductionOptions) X(nansum, DtypeReductionOptions) X(nanmean, DtypeReductionOptions) \
+  X(mode, KeepDimOption) X(sort, StableSortOptions) X(argsort, StableSortOptions) X(index_select, IndexOptions)
+#define CATENA_OPTIONS_BEHIND_TWO(X) X(topk, TopKOptions) X(scatter, ScatterOptions) X(gather, IndexOptions)
+#define CATENA_OPTIONS_BEHIND_THREE(X) X(scatter, ScatterOptions)
 // clang-format on

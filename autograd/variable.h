@@ -29,6 +29,7 @@
 #include <catena/autograd/flag.h>
 #include <catena/autograd/grad_hook.h>
 #include <catena/autograd/index_item.h>
+#include <catena/autograd/option_types.h>
 #include <catena/autograd/torch_member_lists.h>
 #include <catena/kernels/base/arguments.h>
 #include <catena/kernels/base/function.h>
@@ -48,6 +49,7 @@ struct call_requires_grad_ {
 // The functions of torch_functions.h that are members, for calls with arguments of these types.
 template <class... A> struct TensorFunctions;
 template <class V> struct SparseFunctions;  // of ndarray_backend/sparse.h
+template <class O> struct OptionFunctions;  // of ndarray_backend/torch_options.h, with options of type O
 // The rate of the exponential numbers of geometric_, which are rounded up. ValueError for a p outside of (0, 1).
 CATENA_EXPORT double geometric_rate(double p);
 }  // namespace internal
@@ -83,6 +85,7 @@ struct SlogdetResult;
 struct SVDFactors;
 struct TriangularSolution;
 struct TriangularSolveOptions;
+CATENA_EXPORT void backward(const Variable& root, const BackwardArguments& arguments);
 class Extremes;
 class Mask;
 
@@ -384,6 +387,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
 #include <catena/autograd/comparisons.inc>
 #undef CATENA_COMPARISON
   Mask eq(const Variable& other) const;
+#include <catena/autograd/members_with_options.inc>
 #include <catena/autograd/torch_members.inc>
 
  protected:
@@ -581,3 +585,5 @@ CATENA_EXPORT void backward(const Variables& roots, const BackwardOptions& optio
 
 template <> struct std::tuple_size<autograd::Extremes> : std::integral_constant<std::size_t, 2> {};
 template <std::size_t I> struct std::tuple_element<I, autograd::Extremes> { using type = autograd::Variable; };
+
+#include <catena/autograd/variables_of.h>

@@ -95,8 +95,9 @@ inline std::int64_t numel(const Variable& x) { return x.numel(); }
 CATENA_EXPORT Variable unflatten(const Variable& x, int dim, const Shape& sizes);
 inline Variable expand(const Variable& x, const Shape& shape) { return x.expand(shape); }
 inline Variables broadcast_tensors(const Variables& xs) { return broadcast(xs); }
-template <class... X> Variables broadcast_tensors(const Variable& x, const X&... more) requires(sizeof...(X) > 0) {
-  return broadcast(Variables{x, Variable(more)...});
+template <class... X>
+VariablesOf<1 + sizeof...(X)> broadcast_tensors(const Variable& x, const X&... more) requires(sizeof...(X) > 0) {
+  return VariablesOf<1 + sizeof...(X)>(broadcast(Variables{x, Variable(more)...}));
 }
 inline Shape broadcast_shapes(const Shape& a, const Shape& b) {
   return catena::broadcast_shapes("broadcast_shapes", a, b);
@@ -142,6 +143,22 @@ struct MeshgridOptions {
   std::string_view indexing = "ij";
 };
 inline Variables meshgrid(const Variables& xs, const MeshgridOptions& o) { return meshgrid(xs, o.indexing); }
+// The variables one by one, by default with "ij" as in PyTorch: auto [a, b] = meshgrid(x, y).
+template <std::convertible_to<Variable>... X>
+VariablesOf<1 + sizeof...(X)> meshgrid(const Variable& x, const X&... more) requires(sizeof...(X) > 0) {
+  return VariablesOf<1 + sizeof...(X)>(meshgrid(Variables{x, Variable(more)...}, "ij"));
+}
+inline VariablesOf<2> meshgrid(const Variable& x, const Variable& y, const MeshgridOptions& o) {
+  return VariablesOf<2>(meshgrid(Variables{x, y}, o));
+}
+inline VariablesOf<3> meshgrid(const Variable& x, const Variable& y, const Variable& z, const MeshgridOptions& o) {
+  return VariablesOf<3>(meshgrid(Variables{x, y, z}, o));
+}
+template <std::size_t N> VariablesOf<N> meshgrid(const Variable (&xs)[N], const MeshgridOptions& o) {
+  Variables list;
+  for (const Variable& x : xs) list.push_back(x);
+  return VariablesOf<N>(meshgrid(list, o));
+}
 // All pairs, triples, ... of elements of vectors, (n m .., number of vectors); one vector as it is.
 CATENA_EXPORT Variable cartesian_prod(const Variables& xs);
 template <class... X> Variable cartesian_prod(const Variable& x, const X&... more) requires(sizeof...(X) > 0) {

@@ -11,6 +11,11 @@
 
 namespace autograd {
 
+Dims Variable::stride() const {
+  Dims all;
+  for (int axis = 0; axis < ndim(); ++axis) all.push_back(stride(axis));
+  return all;
+}
 std::int64_t Variable::stride(int axis) const {
   return present().strides()[catena::normalize_axis("stride", axis, ndim())] / element_size();
 }

@@ -57,9 +57,40 @@ template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmin(con
   return x.argmin(o);
 }
 
-// The gradient of one variable with respect to another, as a list of one: grad(y, x, {.create_graph = true})[0].
-inline Variables grad(const Variable& output, const Variable& input, const GradOptions& options = {}) {
-  return grad(Variables{output}, Variables{input}, options);
+// The gradient of one variable with respect to another, as a list of one: auto [g] = grad(y, x, {.create_graph =
+// true}), grad(y, x)[0]. With inputs in braces, one gradient for each: auto [gx, gw] = grad(y, {x, w}).
+inline VariablesOf<1> grad(const Variable& output, const Variable& input, const GradOptions& options = {}) {
+  return VariablesOf<1>(grad(Variables{output}, Variables{input}, options));
+}
+template <PlainVariable G> VariablesOf<1> grad(const Variable& output, const Variable& input, const G& grad_output) {
+  return grad(output, input, GradOptions{.grad_outputs = grad_output});
+}
+inline Variables grad(const Variable& output, const Variables& inputs, const GradOptions& options = {}) {
+  return grad(Variables{output}, inputs, options);
+}
+template <std::size_t N>
+VariablesOf<N> grad(const Variable& output, const Variable (&inputs)[N], const GradOptions& options = {}) {
+  Variables list;
+  for (const Variable& x : inputs) list.push_back(x);
+  return VariablesOf<N>(grad(Variables{output}, list, options));
+}
+template <std::size_t N, PlainVariable G>
+VariablesOf<N> grad(const Variable& output, const Variable (&inputs)[N], const G& grad_output) {
+  return grad(output, inputs, GradOptions{.grad_outputs = grad_output});
+}
+template <std::size_t N>
+VariablesOf<N> grad(const Variables& outputs, const Variable (&inputs)[N], const GradOptions& options = {}) {
+  Variables list;
+  for (const Variable& x : inputs) list.push_back(x);
+  return VariablesOf<N>(grad(outputs, list, options));
+}
+// Lengths in braces: auto [a, b] = split(x, {2, 3}, 1).
+template <std::size_t N> VariablesOf<N> split(const Variable& x, const std::int64_t (&lengths)[N], int axis = 0) {
+  return x.split(lengths, axis);
+}
+template <std::size_t N>
+VariablesOf<N> split(const Variable& x, const std::int64_t (&lengths)[N], const AxisOption& o) {
+  return x.split(lengths, o);
 }
 
 }  // namespace autograd

@@ -112,6 +112,37 @@ TriangularSolution triangular_solve(const Variable& b, const Variable& a, const 
 
 namespace linalg {
 
+QRResult qr(const Variable& a, std::string_view mode) {
+  check<ValueError>(mode == "reduced" || mode == "complete" || mode == "r", "qr", "the mode is \"", mode,
+                    "\"; it is \"reduced\", \"complete\" or \"r\"");
+  const std::int64_t rows = a.ndim() < 2 ? 0 : a.shape(-2), columns = a.ndim() < 2 ? 0 : a.shape(-1);
+  if (mode == "r")
+    return {Variable(arrays::zeros({0}, a.dtype(), a.device()), {.requires_grad = false}), autograd::qr(a).R};
+  if (mode == "reduced" || rows <= columns) return autograd::qr(a);
+  // The columns of zeros complete the basis.
+  Shape shape = a.shape();
+  shape.back() = rows - columns;
+  const Variable zeros(arrays::zeros(shape, a.dtype(), a.device()), {.requires_grad = false});
+  const QRResult all = autograd::qr(concat({a.detach(), zeros}, -1));
+  return {all.Q, all.R.narrow(-1, 0, columns)};
+}
+
+namespace {
+
+Variable with_lower_triangle(const char* op, const Variable& a, std::string_view uplo) {
+  check<ValueError>(uplo == "L" || uplo == "U", op, "UPLO is \"", uplo, "\"; it is \"L\" or \"U\"");
+  return uplo == "L" ? a : a.mT();
+}
+
+}  // namespace
+
+EighResult eigh(const Variable& a, std::string_view uplo) {
+  return autograd::eigh(with_lower_triangle("eigh", a, uplo));
+}
+Variable eigvalsh(const Variable& a, std::string_view uplo) {
+  return autograd::eigvalsh(with_lower_triangle("eigvalsh", a, uplo));
+}
+
 SVDResult svd(const Variable& a, const SVDOptions& o) {
   const bool square = a.ndim() >= 2 && a.shape(a.ndim() - 1) == a.shape(a.ndim() - 2);
   check<catena::NotImplementedError>(!o.full_matrices || square || a.ndim() < 2, "svd", "a of the shape ", a.shape(),

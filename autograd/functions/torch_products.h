@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <optional>
+#include <string_view>
 
 #include <catena/autograd/functions/einsum.h>
 #include <catena/autograd/functions/linalg.h>
@@ -88,6 +89,60 @@ struct LeastSquares : Variable {
 inline LeastSquares lstsq(const Variable& a, const Variable& b, std::optional<double> rcond = {}) {
   return LeastSquares(autograd::lstsq(a, b, rcond));
 }
+struct LstsqOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<double> rcond = {};
+  std::string_view driver = {};  // without effect: the pseudo-inverse solves in any case
+};
+template <std::same_as<LstsqOptions> O = LstsqOptions>
+LeastSquares lstsq(const Variable& a, const Variable& b, const O& o) {
+  return linalg::lstsq(a, b, o.rcond);
+}
+// The relative bound by PyTorch's names: pinv(a, {.rtol = 1e-3}). `hermitian` has no effect.
+struct PinvOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<double> rcond = {}, rtol = {};
+  bool hermitian = false;
+};
+template <std::same_as<PinvOptions> O = PinvOptions> Variable pinv(const Variable& a, const O& o) {
+  return autograd::pinv(a, o.rtol ? o.rtol : o.rcond);
+}
+// qr(a, "complete"): Q (..., M, M) and R (..., M, N), without a gradient where M > N. "r": R alone, Q has no elements.
+// ValueError for other modes.
+struct QROptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::string_view mode = "reduced";
+};
+CATENA_EXPORT QRResult qr(const Variable& a, std::string_view mode);
+template <std::same_as<QROptions> O = QROptions> QRResult qr(const Variable& a, const O& o) {
+  return linalg::qr(a, o.mode);
+}
+// The triangle that is read: eigh(a, "U"), eigh(a, {.UPLO = "U"}). ValueError for other texts than "L" and "U".
+struct TriangleOption {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::string_view UPLO = "L";
+};
+CATENA_EXPORT EighResult eigh(const Variable& a, std::string_view uplo);
+CATENA_EXPORT Variable eigvalsh(const Variable& a, std::string_view uplo);
+template <std::same_as<TriangleOption> O = TriangleOption> EighResult eigh(const Variable& a, const O& o) {
+  return linalg::eigh(a, o.UPLO);
+}
+template <std::same_as<TriangleOption> O = TriangleOption> Variable eigvalsh(const Variable& a, const O& o) {
+  return linalg::eigvalsh(a, o.UPLO);
+}
+// solve(a, b, {.left = false}): the X of X A = B, of matrices.
+struct SolveOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool left = true;
+};
+template <std::same_as<SolveOptions> O = SolveOptions>
+Variable solve(const Variable& a, const Variable& b, const O& o) {
+  return o.left ? autograd::solve(a, b) : autograd::solve(a.mT(), b.mT()).mT();
+}
+// vector_norm(x, 1, {.dim = 0})
+inline Variable vector_norm(const Variable& x, const NormOrder& ord, const NormOptions& o) {
+  return autograd::vector_norm(x, o.with_order(ord));
+}
 // svd(a, {.full_matrices = false}) is autograd::svd(a). NotImplementedError for full matrices, the default, of an a
 // that is not square.
 struct SVDOptions {
@@ -110,10 +165,23 @@ inline Variable vander(const Variable& x, const VanderOptions& o = {}) { return 
 inline Variable matmul(const Variable& a, const Variable& b) { return linalg_matmul(a, b); }
 // The norm of matrices over the last two axes; orders as in norm of functions/linalg.h, "fro" by default.
 CATENA_EXPORT Variable matrix_norm(const Variable& a, const NormOrder& ord = "fro", bool keepdim = false);
+// matrix_norm(a, {.ord = "nuc", .dim = {0, 1}, .keepdim = true})
+template <std::same_as<NormOptions> O = NormOptions> Variable matrix_norm(const Variable& a, const O& o) {
+  return autograd::norm(a, NormOptions{.ord = o.order().absent() ? NormOrder("fro") : o.order(),
+                                       .axis = o.axes().given() ? o.axes() : Axes{-2, -1},
+                                       .keepdims = o.keeps()});
+}
+template <std::same_as<NormOptions> O = NormOptions>
+Variable matrix_norm(const Variable& a, const NormOrder& ord, const O& o) {
+  return matrix_norm(a, o.with_order(ord));
+}
 // The diagonals of matrices over the last two axes.
 CATENA_EXPORT Variable diagonal(const Variable& a, std::int64_t offset = 0, int dim1 = -2, int dim2 = -1);
 // The sum of x y along an axis.
 CATENA_EXPORT Variable vecdot(const Variable& x, const Variable& y, int dim = -1);
+template <std::same_as<AxisOption> O = AxisOption> Variable vecdot(const Variable& x, const Variable& y, const O& o) {
+  return vecdot(x, y, o.value_or(-1));
+}
 // The X of A X = b for a triangular A; only its triangle is read.
 struct SolveTriangularOptions {
   bool upper = false, unitriangular = false;

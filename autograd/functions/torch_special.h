@@ -12,6 +12,7 @@
 #include <catena/autograd/functions/reduction.h>
 #include <catena/autograd/functions/special.h>
 #include <catena/autograd/functions/torch_arithmetic.h>
+#include <catena/autograd/functions/torch_names.h>
 
 namespace autograd {
 
@@ -49,6 +50,12 @@ CATENA_NUMBER_OPERANDS(zeta)
 // exp(x) / sum(exp(x)) along an axis, and its logarithm.
 CATENA_EXPORT Variable softmax(const Variable& x, int dim);
 CATENA_EXPORT Variable log_softmax(const Variable& x, int dim);
+template <std::same_as<DtypeAxisOptions> O = DtypeAxisOptions> Variable softmax(const Variable& x, const O& o) {
+  return softmax(o.converted(x), o.value().value_or(-1));
+}
+template <std::same_as<DtypeAxisOptions> O = DtypeAxisOptions> Variable log_softmax(const Variable& x, const O& o) {
+  return log_softmax(o.converted(x), o.value().value_or(-1));
+}
 
 // ---- Bessel functions of the orders 0 and 1 ----
 // Of the first and of the second kind (j, y), modified ones (i, k; k is computed by the host in float64), with the

@@ -8,6 +8,7 @@
 #include <catena/autograd/config.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/ndarray_backend/torch_complex.h>
+#include <catena/autograd/random_state.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/routines/random.h>
 
@@ -137,6 +138,11 @@ Variable randint_like(const Variable& x, std::int64_t low, std::int64_t high, co
 Variable poisson(const Variable& x) {
   const nd::DeviceScope scope(x.device());
   return as_variable(nd::Array(nd::random::poisson(nd::Array(x.data()))).astype(x.dtype()));
+}
+Variable poisson(const Variable& x, const GeneratorOptions& o) {
+  Generator& g = o.generator.get();
+  const RandomScope random(derived_seed(g.seed, g.take(x.size())));
+  return poisson(x);
 }
 Variable multinomial(const Variable& weights, std::int64_t samples, const MultinomialOptions& o) {
   const int rank = weights.ndim();

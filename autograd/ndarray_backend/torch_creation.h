@@ -174,6 +174,7 @@ struct BernoulliOptions {
 CATENA_EXPORT Variable bernoulli(const Variable& x, const BernoulliOptions& o);
 // Poisson numbers of the rates x, in its dtype.
 CATENA_EXPORT Variable poisson(const Variable& x);
+CATENA_EXPORT Variable poisson(const Variable& x, const GeneratorOptions& o);
 // Positions drawn with the probabilities of weights (n) or (m, n), which need not add up to 1: int64, (samples) or (m,
 // samples). ValueError for other ranks, negative weights, a row without weight, and more samples than positions of a
 // weight above 0 without replacement.

@@ -19,6 +19,10 @@ namespace autograd {
 // "cpu", "cuda" (= cuda:0) or "cuda:1"; ValueError for other names.
 CATENA_EXPORT Device device(std::string_view name);
 inline Device device(Device same) { return same; }
+// device("cuda", 1)
+template <std::integral I> Device device(std::string_view type, I index) {
+  return device(std::string(type) + ":" + std::to_string(index));
+}
 
 // The state of this thread's default generator and of those of nd::random, as a value, and back.
 inline RandomState get_rng_state() { return {}; }

@@ -15,5 +15,8 @@ namespace autograd {
 template <class T> Variable from_dlpack(T* exported) { return from_numpy(nd::from_dlpack(exported)); }
 inline Variable from_dlpack(nd::DlpackTensor exported) { return from_numpy(nd::from_dlpack(std::move(exported))); }
 inline nd::DlpackTensor to_dlpack(const Variable& x) { return nd::to_dlpack(nd::Array(x.data())); }
+namespace utils::dlpack {
+using autograd::from_dlpack, autograd::to_dlpack;
+}
 
 }  // namespace autograd

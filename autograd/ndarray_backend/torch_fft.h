@@ -30,10 +30,16 @@ struct FftOptions {
   int dim = -1;
   std::string_view norm = "backward";  // or "ortho", "forward"
 };
+// Lengths, or none.
+struct OptionalShape : std::optional<Shape> {
+  using std::optional<Shape>::optional;
+  OptionalShape(const std::optional<Shape>& shape) : optional(shape) {}
+  OptionalShape(std::initializer_list<catena::Integer> lengths) : optional(Shape(lengths)) {}
+};
 struct FftnOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  std::optional<Shape> s = {};  // lengths along `dim`; -1: that of x. Default: those of x
-  Axes dim = {};                // default: the last s.size() axes, or all (the functions with 2: the last two)
+  OptionalShape s = {};  // lengths along `dim`; -1: that of x. Default: those of x
+  Axes dim = {};         // default: the last s.size() axes, or all (the functions with 2: the last two)
   std::string_view norm = "backward";
 };
 
@@ -83,6 +89,21 @@ CATENA_EXPORT Variable fftfreq(std::int64_t n, double d = 1, const TensorOptions
 CATENA_EXPORT Variable rfftfreq(std::int64_t n, double d = 1, const TensorOptions& options = {});
 inline Variable fftfreq(std::int64_t n, const TensorOptions& options) { return fftfreq(n, 1, options); }
 inline Variable rfftfreq(std::int64_t n, const TensorOptions& options) { return rfftfreq(n, 1, options); }
+// The distance by name: fftfreq(n, {.d = 0.5}).
+struct FrequencyOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double d = 1;
+  std::optional<Dtype> dtype = {};
+  DeviceOption device = {};
+  bool requires_grad = false;
+  TensorOptions others() const { return {.dtype = dtype, .device = device, .requires_grad = requires_grad}; }
+};
+template <std::same_as<FrequencyOptions> O = FrequencyOptions> Variable fftfreq(std::int64_t n, const O& o) {
+  return fftfreq(n, o.d, o.others());
+}
+template <std::same_as<FrequencyOptions> O = FrequencyOptions> Variable rfftfreq(std::int64_t n, const O& o) {
+  return rfftfreq(n, o.d, o.others());
+}
 // Moves frequency 0 to the middle of the given axes (default: all), and back.
 CATENA_EXPORT Variable fftshift(const Variable& x, const Axes& dim = {});
 CATENA_EXPORT Variable ifftshift(const Variable& x, const Axes& dim = {});

@@ -1,5 +1,7 @@
 #include <catena/autograd/ndarray_backend/torch_functions.h>
 
+#include <limits>
+
 #include <catena/autograd/array.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/math.h>
@@ -240,6 +242,20 @@ Variable view_as_real(const Variable& x) {
         return a.contiguous().ravel().view(catena::real_dtype(a.dtype())).reshape(shape);
       },
       [](const Variable& g) { return view_as_complex(g); });
+}
+
+void internal::set_print_profile(const PrintProfile& o) {
+  check<ValueError>(o.profile.empty() || o.profile == "default" || o.profile == "short" || o.profile == "full",
+                    "set_printoptions", "the profile is \"", o.profile, "\"; it is \"default\", \"short\" or \"full\"");
+  catena::PrintOptions p = o.profile.empty() ? get_printoptions() : catena::PrintOptions{};
+  if (o.profile == "short") p.precision = 2, p.edgeitems = 2;
+  if (o.profile == "full") p.threshold = std::numeric_limits<std::int64_t>::max();
+  p.precision = o.precision.value_or(p.precision);
+  p.threshold = o.threshold.value_or(p.threshold);
+  p.edgeitems = o.edgeitems.value_or(p.edgeitems);
+  p.linewidth = o.linewidth.value_or(p.linewidth);
+  if (o.sci_mode) p.suppress_small = !*o.sci_mode;
+  catena::set_printoptions(p);
 }
 
 }  // namespace autograd

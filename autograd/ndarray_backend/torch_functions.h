@@ -15,6 +15,7 @@
 #include <catena/autograd/flag.h>
 #include <catena/autograd/ndarray_backend/convert.h>
 #include <catena/autograd/ndarray_backend/torch_creation.h>
+#include <catena/autograd/no_grad.h>
 #include <catena/autograd/operators.h>
 #include <catena/kernels/base/array_text.h>
 #include <catena/ndarray/core/dtype.h>
@@ -99,6 +100,21 @@ CATENA_BITS(heaviside)
 CATENA_BITS(nextafter)
 #undef CATENA_BITS
 CATENA_EXPORT Variable bitwise_not(const TensorArgument& x);
+// The operators of these functions, with a variable as one operand: v & 1, ~v, v <<= 2. The others assign, as +=.
+#define CATENA_BITS(op, name)                                                                                   \
+  template <class A, class B> Variable operator op(const A& x, const B& y) requires VariableOperands<A, B> {    \
+    return autograd::name(x, y);                                                                                \
+  }                                                                                                             \
+  template <class B> Variable& operator op##=(Variable& x, const B& y) requires VariableOperands<Variable, B> { \
+    return internal::updated(x, autograd::name(x, y));                                                          \
+  }
+CATENA_BITS(&, bitwise_and)
+CATENA_BITS(|, bitwise_or)
+CATENA_BITS(^, bitwise_xor)
+CATENA_BITS(<<, bitwise_left_shift)
+CATENA_BITS(>>, bitwise_right_shift)
+#undef CATENA_BITS
+template <VariableLike A> Variable operator~(const A& x) { return bitwise_not(internal::operand(x)); }
 
 struct CloseOptions {
   double rtol = 1e-5, atol = 1e-8;
@@ -236,21 +252,46 @@ template <class T> constexpr bool is_tensor(const T&) { return VariableLike<T> |
 using catena::get_printoptions;
 using catena::promote_types;
 using catena::set_printoptions;
+// Options of set_printoptions that NumPy lacks; the others stay as they are. profile: "default", "short" (two digits)
+// or "full" (no summary); ValueError for others. sci_mode = false: small numbers do not cause scientific notation.
+struct PrintProfile {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::optional<int> precision = {};
+  std::optional<std::int64_t> threshold = {};
+  std::optional<int> edgeitems = {}, linewidth = {};
+  std::string_view profile = {};
+  std::optional<bool> sci_mode = {};
+};
+namespace internal {
+CATENA_EXPORT void set_print_profile(const PrintProfile& o);
+}
+template <std::same_as<PrintProfile> O = PrintProfile> void set_printoptions(const O& o) {
+  internal::set_print_profile(o);
+}
 using nd::finfo;
 using nd::iinfo;
 
 // ---- modes of the thread ----
-// { autograd::set_grad_enabled guard(false); ... }, enable_grad guard; inference_mode is no_grad.
+// { autograd::set_grad_enabled guard(false); ... }, enable_grad guard; inference_mode is no_grad. Each takes a function
+// as a decorator does: enable_grad()(f).
 class set_grad_enabled {
  public:
-  [[nodiscard]] explicit set_grad_enabled(bool enabled) : scope_(internal::modes().enable_backprop, enabled) {}
+  [[nodiscard]] explicit set_grad_enabled(bool enabled)
+      : enabled_(enabled), scope_(internal::modes().enable_backprop, enabled) {}
+  template <class F> auto operator()(F f) const {
+    return internal::in_scope(std::move(f), [mode = enabled_] { return set_grad_enabled(mode); });
+  }
 
  private:
+  bool enabled_;
   ModeScope scope_;
 };
 class enable_grad {
  public:
   [[nodiscard]] enable_grad() {}
+  template <class F> auto operator()(F f) const {
+    return internal::in_scope(std::move(f), [] { return enable_grad(); });
+  }
 
  private:
   force_backprop_mode scope_;
@@ -258,9 +299,14 @@ class enable_grad {
 using AutoGradMode = set_grad_enabled;
 class inference_mode {
  public:
-  [[nodiscard]] explicit inference_mode(bool mode = true) : scope_(!mode && internal::modes().enable_backprop) {}
+  [[nodiscard]] explicit inference_mode(bool mode = true)
+      : mode_(mode), scope_(!mode && internal::modes().enable_backprop) {}
+  template <class F> auto operator()(F f) const {
+    return internal::in_scope(std::move(f), [mode = mode_] { return inference_mode(mode); });
+  }
 
  private:
+  bool mode_;
   set_grad_enabled scope_;
 };
 using InferenceMode = inference_mode;

@@ -7,6 +7,7 @@
 // missing is a NotImplementedError of backward.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 
@@ -124,6 +125,20 @@ inline Variable matrix_rank(const Variable& a, double tol, bool hermitian = fals
 // The greatest singular value divided by the least one, or the reverse for -2; for the other orders of matrix_norm the
 // norm times that of the inverse, and inf for a singular matrix.
 CATENA_EXPORT Variable cond(const Variable& a, const catena::NormOrder& p = {});
+struct CondOption {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  catena::NormOrder p = {};
+};
+template <std::same_as<CondOption> O = CondOption> Variable cond(const Variable& a, const O& o) { return cond(a, o.p); }
+// matrix_rank(a, {.tol = 1e-3}): above this bound.
+struct TolOption {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double tol = 0;
+  bool hermitian = false;
+};
+template <std::same_as<TolOption> O = TolOption> Variable matrix_rank(const Variable& a, const O& o) {
+  return matrix_rank(a, o.tol, o.hermitian);
+}
 
 // ---- eigenvalues of general matrices ----
 // Complex eigenvalues (..., M), in no order, and eigenvectors of length 1 as columns. Without a gradient.
@@ -137,6 +152,13 @@ CATENA_EXPORT Variable eigvals(const Variable& a);
 // The inverse of tensordot(a, x, ind), and the x of tensordot(a, x, x.ndim()) = b, with the axes `dims` of a moved to
 // its end first. ValueError unless both parts of the shape have equally many elements.
 CATENA_EXPORT Variable tensorinv(const Variable& a, int ind = 2);
+struct IndOption {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  int ind = 2;
+};
+template <std::same_as<IndOption> O = IndOption> Variable tensorinv(const Variable& a, const O& o) {
+  return tensorinv(a, o.ind);
+}
 CATENA_EXPORT Variable tensorsolve(const Variable& a, const Variable& b, const Axes& dims = {});
 
 // ---- further factors ----

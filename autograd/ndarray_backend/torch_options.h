@@ -247,7 +247,12 @@ struct POption {
   double p = 2;
 };
 CATENA_OPTIONS(Variable, dist, POption, (CATENA_X, const Variable& y, const O& o), dist(x, y, o.p))
-CATENA_OPTIONS(Variable, cdist, POption, (CATENA_X, const Variable& y, const O& o), cdist(x, y, o.p))
+struct CdistOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  double p = 2;
+  std::string_view compute_mode = {};  // without effect
+};
+CATENA_OPTIONS(Variable, cdist, CdistOptions, (CATENA_X, const Variable& y, const O& o), cdist(x, y, o.p))
 // A number of axes, or two lists of them: {.dims = 1}, {.dims = {{0, 2}, {1, 0}}}.
 struct ContractedAxes {
   ContractedAxes(int count) : n(count) {}
@@ -299,5 +304,52 @@ CATENA_OPTIONS(Variable, logspace, SpacingOptions, (double start, double end, st
 #undef CATENA_OF_X
 #undef CATENA_X
 #undef CATENA_OPTIONS
+
+// ---- the options above under the names of modules ----
+namespace special {
+using autograd::logit, autograd::logsumexp;
+}
+namespace linalg {
+template <std::same_as<OffsetOptions> O = OffsetOptions> Variable diagonal(const Variable& a, const O& o) {
+  return diagonal(a, o.offset, o.dim1.value_or(-2), o.dim2.value_or(-1));
+}
+}  // namespace linalg
+
+// ---- members of Variable ----
+// Options of to(). A copy is made where `copy` asks for one; the last two have no effect.
+struct ToOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  DeviceOption device = {};
+  std::optional<Dtype> dtype = {};
+  bool non_blocking = false, copy = false;
+  MemoryFormat memory_format = preserve_format;
+};
+// With accumulate, index_put_ adds to the elements.
+struct AccumulateOption {
+  bool accumulate = false;
+};
+namespace internal {
+CATENA_EXPORT Variable moved(const Variable& x, const ToOptions& o);
+CATENA_EXPORT Variable new_tensor_like(const Variable& x, const Shape& shape, const Scalar& value, TensorOptions o);
+CATENA_EXPORT Variable new_tensor_like(const Variable& x, const nd::Values& values, TensorOptions o = {});
+template <class O> struct OptionFunctions {
+#define CATENA_MEMBER(name, Options) \
+  template <class... A> static auto name(const Variable& x, const A&... a) { return autograd::name(x, a...); }
+  CATENA_OPTIONS_ALONE(CATENA_MEMBER)
+  CATENA_ONLY_BEHIND_ONE(CATENA_MEMBER)
+#undef CATENA_MEMBER
+  template <class... A> static auto topk(const Variable& x, const A&... a) { return autograd::topk(x, a...); }
+  template <class... A> static Variable scatter_reduce(const Variable& x, const A&... a) {
+    return autograd::scatter_reduce(x, a...);
+  }
+  static Variable moved(const Variable& x, const O& o) { return internal::moved(x, o); }
+  static Variable new_full(const Variable& x, const Shape& shape, const Scalar& value, const O& o) {
+    return new_tensor_like(x, shape, value, tensor_options(o));
+  }
+  template <class N> static Variable new_tensor(const Variable& x, const N& values, const auto&... o) {
+    return new_tensor_like(x, values, tensor_options(o)...);
+  }
+};
+}  // namespace internal
 
 }  // namespace autograd

@@ -40,6 +40,26 @@ template <std::same_as<TensorOptions> O = TensorOptions> Variable hamming_window
 template <std::same_as<TensorOptions> O = TensorOptions> Variable kaiser_window(std::int64_t n, const O& options) {
   return kaiser_window(n, true, 12, options);
 }
+// With all arguments by name: hann_window(n, {.periodic = false}), kaiser_window(n, {.beta = 8}).
+struct WindowOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool periodic = true;
+  std::optional<double> alpha = {}, beta = {};  // of hamming_window and kaiser_window
+  std::optional<Dtype> dtype = {};
+  DeviceOption device = {};
+  bool requires_grad = false;
+  TensorOptions others() const { return {.dtype = dtype, .device = device, .requires_grad = requires_grad}; }
+};
+#define CATENA_WINDOW(name, ...)                                                                       \
+  template <std::same_as<WindowOptions> O = WindowOptions> Variable name(std::int64_t n, const O& o) { \
+    return name(n, o.periodic, __VA_ARGS__);                                                           \
+  }
+CATENA_WINDOW(bartlett_window, o.others())
+CATENA_WINDOW(blackman_window, o.others())
+CATENA_WINDOW(hann_window, o.others())
+CATENA_WINDOW(hamming_window, o.alpha.value_or(0.54), o.beta.value_or(0.46), o.others())
+CATENA_WINDOW(kaiser_window, o.beta.value_or(12), o.others())
+#undef CATENA_WINDOW
 
 // ---- spectra over time ----
 struct StftOptions {
@@ -57,6 +77,11 @@ struct StftOptions {
 // frequencies, frames). Differentiable. ValueError for other ranks, a window of another length, a signal that is too
 // short, and a hop below 1.
 CATENA_EXPORT Variable stft(const Variable& x, std::int64_t n_fft, const StftOptions& options = {});
+// The distance of frames by position: stft(x, 400, 160, {.window = w}).
+inline Variable stft(const Variable& x, std::int64_t n_fft, std::int64_t hop_length, StftOptions options = {}) {
+  options.hop_length = hop_length;
+  return stft(x, n_fft, options);
+}
 struct IstftOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<std::int64_t> hop_length = {}, win_length = {};
@@ -67,6 +92,10 @@ struct IstftOptions {
 // The signal (L) or (B, L) of the complex spectra that stft returns, by least squares. Differentiable. ValueError where
 // the windows add up to 0 at a sample.
 CATENA_EXPORT Variable istft(const Variable& x, std::int64_t n_fft, const IstftOptions& options = {});
+inline Variable istft(const Variable& x, std::int64_t n_fft, std::int64_t hop_length, IstftOptions options = {}) {
+  options.hop_length = hop_length;
+  return istft(x, n_fft, options);
+}
 
 // ---- derivatives of samples ----
 // The distance of the samples: one number, or for each axis a number or the coordinates, a vector.
@@ -106,6 +135,17 @@ struct HistogramOptions {
 // The sums of weights, or numbers of elements, of equal bins or of bins with given edges, in the dtype of x.
 CATENA_EXPORT HistogramResult histogram(const Variable& x, std::int64_t bins, const HistogramOptions& options = {});
 CATENA_EXPORT HistogramResult histogram(const Variable& x, const Variable& edges, const HistogramOptions& options = {});
+struct NamedHistogramOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::int64_t bins = 100;
+  std::vector<double> range = {};
+  Variable weight = {};
+  bool density = false;
+};
+template <std::same_as<NamedHistogramOptions> O = NamedHistogramOptions>
+HistogramResult histogram(const Variable& x, const O& o) {
+  return histogram(x, o.bins, HistogramOptions{.range = o.range, .weight = o.weight, .density = o.density});
+}
 // Of points (N, D), in D axes.
 struct HistogramddResult {
   Variable hist;

@@ -1,6 +1,7 @@
 #include <catena/autograd/ndarray_backend/torch_types.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/ndarray_backend/torch_complex.h>
 #include <catena/autograd/promotion.h>
+#include <catena/autograd/random_state.h>
+#include <catena/kernels/base/seed.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/random.h>
@@ -46,6 +49,13 @@ Dtype result_type(const TensorArgument& x, const TensorArgument& y) {
   return level_of(low) == 3 && level_of(high) == 2 ? internal::complex_of(high) : internal::promoted(high, low);
 }
 bool can_cast(Dtype from, Dtype to) { return level_of(from) <= level_of(to); }
+
+std::uint64_t seed() {
+  static std::atomic<std::uint64_t> calls{0};
+  const std::uint64_t fresh = derived_seed(catena::initial_seed(), calls.fetch_add(1, std::memory_order_relaxed));
+  autograd::seed(fresh);
+  return fresh;
+}
 
 Device get_default_device() { return nd::current_device(); }
 void set_default_device(const DeviceOption& device) { nd::set_current_device(device.value_or(nd::default_device())); }

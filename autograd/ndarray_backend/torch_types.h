@@ -66,6 +66,19 @@ CATENA_EXPORT bool can_cast(Dtype from, Dtype to);
 CATENA_EXPORT Device get_default_device();
 CATENA_EXPORT void set_default_device(const DeviceOption& device);
 inline std::uint64_t initial_seed() { return default_generator().seed; }
+// Sets a seed that differs from call to call, and returns it.
+CATENA_EXPORT std::uint64_t seed();
+namespace random {
+using autograd::get_rng_state, autograd::initial_seed, autograd::manual_seed, autograd::seed, autograd::set_rng_state;
+// A scope whose random numbers leave the generators as they were: { random::fork_rng scope; ... }
+class fork_rng {
+ public:
+  [[nodiscard]] fork_rng() : scope_(RandomState()) {}
+
+ private:
+  ReplayedRandom scope_;
+};
+}  // namespace random
 // Scopes hold for all devices; the type chooses a dtype: that of the scope, or the one which autocast has by default.
 inline bool is_autocast_enabled() noexcept { return autocast_dtype().has_value(); }
 inline bool is_autocast_enabled(std::string_view) noexcept { return is_autocast_enabled(); }

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 #include <utility>
 
 #include <catena/kernels/base/atomic.h>
@@ -19,6 +20,9 @@ struct Device {
   enum class Kind : std::uint8_t { cpu, cuda };
   Kind kind = Kind::cpu;
   std::int16_t id = 0;
+  // PyTorch's names: "cpu" or "cuda", and the number.
+  constexpr std::string_view type() const noexcept { return kind == Kind::cuda ? "cuda" : "cpu"; }
+  constexpr int index() const noexcept { return id; }
   friend bool operator==(const Device&, const Device&) = default;
 };
 CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Device& d);

@@ -256,9 +256,16 @@ CATENA_EXPORT Shape extended(const Shape& shape, const Shape& batch);
 }  // namespace internal
 // A distribution whose last n batch axes belong to one event: log_prob and entropy are summed over them. ValueError for
 // an n that is negative or above the number of batch axes.
+struct IndependentOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  int reinterpreted_batch_ndims = 0;
+  std::optional<bool> validate_args = {};
+};
 template <class Base> class Independent : public Distribution {
  public:
   Independent(Base distribution, int n, const ValidateArgs& = {});
+  Independent(Base distribution, const IndependentOptions& o)
+      : Independent(std::move(distribution), o.reinterpreted_batch_ndims) {}
   Independent expand(const Shape& batch) const {
     return {base.expand(internal::extended(batch, internal::last_of(base.batch_shape(), n_, {}))), n_};
   }

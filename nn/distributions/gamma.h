@@ -44,11 +44,18 @@ class CATENA_EXPORT Beta : public Distribution {
   Variable concentration1 = parameter(0), concentration0 = parameter(1);
 };
 
+struct DirichletOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Parameter concentration = 1;
+  std::optional<bool> validate_args = {};
+};
 // Probabilities of K classes, (..., K), which add up to 1; the concentration has the shape (..., K), else ValueError.
 // The event has one axis.
 class CATENA_EXPORT Dirichlet : public Distribution {
  public:
   explicit Dirichlet(const Parameter& concentrations, const ValidateArgs& = {});
+  template <std::same_as<DirichletOptions> O = DirichletOptions>
+  explicit Dirichlet(const O& o) : Dirichlet(o.concentration) {}
   Dirichlet expand(const Shape& batch) const { return Dirichlet(expanded(concentration, batch, 1)); }
   Variable rsample(const Shape& shape = {}) const override;
   Variable log_prob(const Parameter& value) const override;

@@ -13,6 +13,12 @@ struct MultivariateNormalOptions {
   std::optional<Parameter> covariance_matrix = {}, precision_matrix = {}, scale_tril = {};
   std::optional<bool> validate_args = {};
 };
+struct MultivariateNormalArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Parameter loc = 0;
+  std::optional<Parameter> covariance_matrix = {}, precision_matrix = {}, scale_tril = {};
+  std::optional<bool> validate_args = {};
+};
 // Vectors of the length D with the mean loc (..., D). The event has one axis. ValueError unless exactly one matrix is
 // given, for a loc without axes and for a matrix of another shape; LinAlgError for a matrix that is not positive
 // definite, and ValueError for a singular precision_matrix.
@@ -23,6 +29,11 @@ class CATENA_EXPORT MultivariateNormal : public Distribution {
       : MultivariateNormal(location, MultivariateNormalOptions{.covariance_matrix = covariance}) {}
   template <std::same_as<MultivariateNormalOptions> O = MultivariateNormalOptions>
   MultivariateNormal(const Parameter& location, const O& o) : MultivariateNormal(location, factor_of(location, o), 0) {}
+  template <std::same_as<MultivariateNormalArguments> O = MultivariateNormalArguments>
+  explicit MultivariateNormal(const O& o)
+      : MultivariateNormal(o.loc, MultivariateNormalOptions{.covariance_matrix = o.covariance_matrix,
+                                                            .precision_matrix = o.precision_matrix,
+                                                            .scale_tril = o.scale_tril}) {}
   MultivariateNormal expand(const Shape& batch) const {
     return {expanded(loc, batch, 1), expanded(scale_tril, batch, 2), 0};
   }

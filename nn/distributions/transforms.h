@@ -242,4 +242,18 @@ class CATENA_EXPORT MixtureSameFamily : public Distribution {
   internal::AnyDistribution components_;
 };
 
+// The module of the transforms, and that of kl_divergence.
+namespace transforms {
+using distributions::AbsTransform, distributions::AffineTransform, distributions::CatTransform,
+    distributions::ComposeTransform, distributions::CorrCholeskyTransform,
+    distributions::CumulativeDistributionTransform, distributions::ExpTransform, distributions::IndependentTransform,
+    distributions::LowerCholeskyTransform, distributions::PositiveDefiniteTransform, distributions::PowerTransform,
+    distributions::ReshapeTransform, distributions::SigmoidTransform, distributions::SoftmaxTransform,
+    distributions::SoftplusTransform, distributions::StackTransform, distributions::StickBreakingTransform,
+    distributions::TanhTransform, distributions::Transform;
+}
+namespace kl {
+using distributions::kl_divergence;
+}
+
 }  // namespace nn::distributions

@@ -299,6 +299,9 @@ static Variable along_channels(const char* label, const char* names, const Varia
 }
 
 Variable prelu(const Variable& x, const Variable& W) {
+  // One weight is that of all channels, as in PyTorch.
+  if (x && W && W.ndim() == 1 && W.shape(0) == 1 && x.ndim() > 0 && (x.ndim() == 1 || x.shape(1) != 1))
+    return prelu(x, reshape(W, {}));
   return elementwise(kPReLU, x, along_channels("PReLUFunction", "x W", x, W));
 }
 

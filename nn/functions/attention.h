@@ -49,6 +49,14 @@ Variable scaled_dot_product_attention(const Variable& q, const Variable& k, cons
   return scaled_dot_product_attention(
       q, k, v, AttentionOptions{.mask = o.attn_mask, .dropout = o.dropout_p, .causal = o.is_causal, .scale = o.scale});
 }
+// The mask by position, a variable or an array: scaled_dot_product_attention(q, k, v, mask, 0.1).
+template <std::convertible_to<Variable> M>
+requires(std::derived_from<M, Variable> || autograd::ArrayLike<M>) Variable
+    scaled_dot_product_attention(const Variable& q, const Variable& k, const Variable& v, const M& attn_mask,
+                                 double dropout_p = 0, bool is_causal = false) {
+  return scaled_dot_product_attention(q, k, v,
+                                      AttentionOptions{.mask = attn_mask, .dropout = dropout_p, .causal = is_causal});
+}
 
 // The angles of rotary_embedding() for the positions first, ..., first + length - 1: position * base^(-2 i / d) for the
 // pairs i < d / 2, float64, (length, d / 2), on the current device. ValueError for an odd d and a negative length.

@@ -319,6 +319,14 @@ Variable ctc_loss(const Variable& log_probs, const Variable& t, const V& input_l
   return ctc_loss(log_probs, t, input_lengths.data(), target_lengths.data(), options);
 }
 
+// With the lengths as lists: ctc_loss(log_probs, t, {50, 50}, {12, 9}).
+template <std::same_as<std::vector<std::int64_t>> L = std::vector<std::int64_t>>
+Variable ctc_loss(const Variable& log_probs, const Variable& t, const L& input_lengths,
+                  const std::vector<std::int64_t>& target_lengths, const CTCLossOptions& options = {}) {
+  return ctc_loss(log_probs, t, autograd::array(input_lengths, {std::int64_t(input_lengths.size())}, t.device()),
+                  autograd::array(target_lengths, {std::int64_t(target_lengths.size())}, t.device()), options);
+}
+
 // -log of the probability of the labels ys in a linear chain with the scores xs and the transition scores cost (K, K),
 // [from, to]. xs is one (B_t, K) per time, with B_t not increasing, ys one (B_t) per time -> (B_0). AssertionError for
 // another K. With only one time, the loss does not depend on cost, which gets no gradient.

@@ -96,12 +96,20 @@ struct RReLUOptions {
 namespace internal {
 CATENA_EXPORT Variable gumbel_softmax(const Variable& log_pi, const GumbelSoftmaxOptions& options);
 CATENA_EXPORT Variable rrelu(const Variable& x, const RReLUOptions& options);
+struct GumbelSoftmaxFunction : FunctionWithOptions<gumbel_softmax, GumbelSoftmaxOptions, double, int, bool> {
+  using FunctionWithOptions::operator();
+  template <std::same_as<bool> B>
+  Variable operator()(const Variable& logits, double tau, B hard, double /*eps*/ = 1e-10, int dim = -1) const {
+    return gumbel_softmax(logits, {.tau = tau, .axis = dim, .hard = hard});
+  }
+};
 }  // namespace internal
 // softmax((log_pi + g) / tau) along an axis, where g is drawn from the Gumbel distribution: nearly a sample, as a
 // vector with one 1, of the classes with the logarithms of probabilities log_pi, which need not be normalised (Jang et
 // al. 2017). Floating, any rank of at least 2 (InvalidType).
 //   gumbel_softmax(x)  gumbel_softmax(x, 0.5, -1, true)  gumbel_softmax(x, {.hard = true})
-inline constexpr FunctionWithOptions<internal::gumbel_softmax, GumbelSoftmaxOptions, double, int, bool> gumbel_softmax;
+//   gumbel_softmax(x, 0.5, true) is PyTorch's order of arguments, along the last axis.
+inline constexpr internal::GumbelSoftmaxFunction gumbel_softmax;
 // x where x >= 0, else r x, where the slopes r are drawn evenly from [lower, upper); if not in training, they are
 // (lower + upper) / 2.
 inline constexpr FunctionWithOptions<internal::rrelu, RReLUOptions, double, double> rrelu;

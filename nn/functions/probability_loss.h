@@ -43,11 +43,23 @@ CATENA_EXPORT Variable nll_loss(const Variable& log_p, const Variable& t, const 
 struct CrossEntropyOptions {
   ConstantArray weight = {};  // (C), as class_weight of softmax_cross_entropy
   int ignore_index = -100;
-  double label_smoothing = 0;
   std::string reduction = "mean";  // divided by the sum of the weights of the labels; or "sum", "none"
+  double label_smoothing = 0;
 };
 // softmax_cross_entropy with PyTorch's names and meaning of the options. ValueError for another reduction.
 CATENA_EXPORT Variable cross_entropy(const Variable& x, const Variable& t, const CrossEntropyOptions& options = {});
+// Losses with the weight by position: cross_entropy(x, t, class_weights), binary_cross_entropy(p, t,
+// weights).
+#define CATENA_WEIGHTED_LOSS(name, Options)                                                    \
+  template <autograd::PlainVariable W>                                                         \
+  Variable name(const Variable& x, const Variable& t, const W& weight, Options options = {}) { \
+    options.weight = weight;                                                                   \
+    return name(x, t, options);                                                                \
+  }
+CATENA_WEIGHTED_LOSS(cross_entropy, CrossEntropyOptions)
+CATENA_WEIGHTED_LOSS(binary_cross_entropy, BinaryCrossEntropyOptions)
+CATENA_WEIGHTED_LOSS(binary_cross_entropy_with_logits, BinaryCrossEntropyOptions)
+#undef CATENA_WEIGHTED_LOSS
 
 // smooth_l1 with PyTorch's name and options.
 struct SmoothL1LossOptions {

@@ -73,6 +73,28 @@ struct TripletMarginOptions {
 // (N, D) -> (N). Equal shapes.
 CATENA_EXPORT Variable triplet_margin_loss(const Variable& anchor, const Variable& positive, const Variable& negative,
                                            const TripletMarginOptions& options = {});
+// The margin by position, as PyTorch's functions have it: margin_ranking_loss(x1, x2, t, 0.5), hinge_embedding_loss(x,
+// t, 2.0), triplet_margin_loss(a, p, n, 0.5, 1).
+#define CATENA_MARGIN_LOSS(name)                                                                             \
+  template <class E>                                                                                         \
+  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x1, const Variable& x2, const Variable& t, \
+                                                  E margin) {                                                \
+    return name(x1, x2, t, MarginOptions{.margin = double(margin)});                                         \
+  }
+CATENA_MARGIN_LOSS(cosine_embedding_loss)
+CATENA_MARGIN_LOSS(margin_ranking_loss)
+#undef CATENA_MARGIN_LOSS
+template <class E>
+requires(std::is_arithmetic_v<E>) Variable hinge_embedding_loss(const Variable& x, const Variable& t, E margin) {
+  return hinge_embedding_loss(x, t, HingeEmbeddingOptions{.margin = double(margin)});
+}
+template <class E>
+requires(std::is_arithmetic_v<E>) Variable
+    triplet_margin_loss(const Variable& anchor, const Variable& positive, const Variable& negative, E margin,
+                        double p = 2, double eps = 1e-6, bool swap = false) {
+  return triplet_margin_loss(anchor, positive, negative,
+                             TripletMarginOptions{.margin = double(margin), .p = p, .eps = eps, .swap = swap});
+}
 struct TripletMarginWithDistanceOptions {
   // Of two batches of vectors; default: pairwise_distance.
   catena::Function<Variable(const Variable& x, const Variable& y)> distance_function = {};

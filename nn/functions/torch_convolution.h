@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include <catena/nn/functions/connection.h>
+#include <catena/nn/functions/loss.h>
 #include <catena/nn/functions/modules.h>
 
 namespace nn {
@@ -132,7 +133,7 @@ inline Variable embedding(const Variable& input, const Variable& weight, std::in
 
 struct EmbeddingBagFuncOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
-  Array offsets = {};                            // of a vector of indices: where each bag begins; the first is 0
+  ConstantArray offsets = {};                    // of a vector of indices: where each bag begins; the first is 0
   std::string_view mode = "mean";                // or "sum", "max"; ValueError for others
   Variable per_sample_weights = {};              // factors of the rows, of the shape of the indices; mode "sum" only
   std::optional<std::int64_t> padding_idx = {};  // indices that do not belong to the bag
@@ -143,7 +144,7 @@ struct EmbeddingBagFuncOptions {
 // begin with 0 or that decrease. Reads offsets on the host, and with a padding_idx the indices.
 CATENA_EXPORT Variable embedding_bag(const Variable& input, const Variable& weight,
                                      const EmbeddingBagFuncOptions& options = {});
-inline Variable embedding_bag(const Variable& input, const Variable& weight, const Array& offsets,
+inline Variable embedding_bag(const Variable& input, const Variable& weight, const ConstantArray& offsets,
                               EmbeddingBagFuncOptions options = {}) {
   return embedding_bag(input, weight, (options.offsets = offsets, options));
 }

@@ -35,6 +35,18 @@ inline Variable pad(const Variable& x, std::initializer_list<catena::Integer> wi
   return pad(x, widths, PadModeOptions{});
 }
 
+// All arguments by name: pad(x, {.pad = {1, 1}, .mode = "reflect"}).
+struct PadArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  std::vector<std::int64_t> pad = {};
+  std::string_view mode = "constant";
+  double value = 0;
+};
+template <std::same_as<PadArguments> O = PadArguments> Variable pad(const Variable& x, const O& o) {
+  return internal::pad_last(x, std::vector<catena::Integer>(o.pad.begin(), o.pad.end()),
+                            PadModeOptions{.mode = o.mode, .value = o.value});
+}
+
 // Options of unfold and fold with PyTorch's names: unfold(x, 3, {.padding = 1, .stride = 2}).
 struct UnfoldOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
@@ -47,6 +59,25 @@ Variable unfold(const Variable& x, Pair kernel_size, const O& o) {
 template <std::same_as<UnfoldOptions> O = UnfoldOptions>
 Variable fold(const Variable& x, Pair output_size, Pair kernel_size, const O& o) {
   return fold(x, output_size, kernel_size, FoldOptions{.stride = o.stride, .pad = o.padding, .dilate = o.dilation});
+}
+
+// All arguments by name, unfold(x, {.kernel_size = 3, .stride = 2}), and in PyTorch's order, unfold(x, 3, 1, 1, 2).
+struct UnfoldArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Pair kernel_size = 1, dilation = 1, padding = 0, stride = 1;
+};
+template <std::same_as<UnfoldArguments> O = UnfoldArguments> Variable unfold(const Variable& x, const O& o) {
+  return unfold(x, o.kernel_size, FoldOptions{.stride = o.stride, .pad = o.padding, .dilate = o.dilation});
+}
+inline Variable unfold(const Variable& x, Pair kernel_size, Pair dilation, Pair padding = 0, Pair stride = 1) {
+  return unfold(x, kernel_size, FoldOptions{.stride = stride, .pad = padding, .dilate = dilation});
+}
+struct FoldArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Pair output_size = 1, kernel_size = 1, dilation = 1, padding = 0, stride = 1;
+};
+template <std::same_as<FoldArguments> O = FoldArguments> Variable fold(const Variable& x, const O& o) {
+  return fold(x, o.output_size, o.kernel_size, FoldOptions{.stride = o.stride, .pad = o.padding, .dilate = o.dilation});
 }
 
 // Moves channel g n + k of n = C / groups to k groups + g: x (N, C, ...). ValueError unless the groups divide C.

@@ -70,6 +70,16 @@ template <std::same_as<NormFuncOptions> O = NormFuncOptions>
 Variable group_norm(const Variable& x, int num_groups, const O& o) {
   return group_norm(x, num_groups, o.weight, o.bias, o.eps);
 }
+// All arguments by name: group_norm(x, {.num_groups = 32}).
+struct GroupNormArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  int num_groups = 1;
+  Variable weight = {}, bias = {};
+  double eps = 1e-5;
+};
+template <std::same_as<GroupNormArguments> O = GroupNormArguments> Variable group_norm(const Variable& x, const O& o) {
+  return group_norm(x, o.num_groups, o.weight, o.bias, o.eps);
+}
 // Over all axes of x (N, C, ...) but that of the channels. Not in training with running_mean and running_var (C),
 // which are null only in training (ValueError).
 CATENA_EXPORT Variable batch_norm(const Variable& x, const Array& running_mean, const Array& running_var,
@@ -80,13 +90,14 @@ Variable batch_norm(const Variable& x, const Array& running_mean, const Array& r
   return batch_norm(x, running_mean, running_var, o.weight, o.bias, o.training, o.momentum, o.eps);
 }
 // With the running statistics as variables, such as those of buffers.
-template <autograd::PlainVariable V>
-Variable batch_norm(const Variable& x, const V& running_mean, const V& running_var, const Variable& weight = {},
+template <autograd::PlainVariable V, autograd::PlainVariable W>
+Variable batch_norm(const Variable& x, const V& running_mean, const W& running_var, const Variable& weight = {},
                     const Variable& bias = {}, bool training = false, double momentum = 0.1, double eps = 1e-5) {
   return batch_norm(x, running_mean.data(), running_var.data(), weight, bias, training, momentum, eps);
 }
-template <autograd::PlainVariable V, std::same_as<BatchNormFuncOptions> O = BatchNormFuncOptions>
-Variable batch_norm(const Variable& x, const V& running_mean, const V& running_var, const O& o) {
+template <autograd::PlainVariable V, autograd::PlainVariable W,
+          std::same_as<BatchNormFuncOptions> O = BatchNormFuncOptions>
+Variable batch_norm(const Variable& x, const V& running_mean, const W& running_var, const O& o) {
   return batch_norm(x, running_mean.data(), running_var.data(), o);
 }
 // Over the spatial axes of x (N, C, ...). Running statistics, where they are given, are updated by the means over the

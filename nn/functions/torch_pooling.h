@@ -122,6 +122,10 @@ template <int axes> struct LPPoolFunction {
     return lp_pool(axes, x, kernel_size, {.norm_type = norm_type, .stride = stride, .ceil_mode = ceil_mode});
   }
   Variable operator()(const Variable& x, const LPPoolOptions& o) const { return lp_pool(axes, x, o.kernel_size, o); }
+  template <std::same_as<LPPoolOptions> O = LPPoolOptions>
+  Variable operator()(const Variable& x, double norm_type, O o) const {
+    return lp_pool(axes, x, o.kernel_size, (o.norm_type = norm_type, o));
+  }
 };
 template <int axes> struct MaxUnpoolFunction {
   Variable operator()(const Variable& x, const Array& indices, const Lengths& kernel_size,

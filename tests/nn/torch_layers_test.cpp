@@ -131,8 +131,8 @@ const test::GoldenFunctions kLayers = {
     {"sigmoid", [](const GoldenCall& c) { return converted(nn::Sigmoid(), c); }},
     {"tanh", [](const GoldenCall& c) { return converted(nn::Tanh(), c); }},
     {"cross_entropy", [](const GoldenCall& c) {
-       nn::CrossEntropyOptions o{.label_smoothing = c.number("label_smoothing", 0),
-                                 .reduction = c.text("reduction", "mean")};
+       nn::CrossEntropyOptions o{.reduction = c.text("reduction", "mean"),
+                                 .label_smoothing = c.number("label_smoothing", 0)};
        if (c.x("weight")) o.weight = c.array("weight");
        o.ignore_index = int(c.integer("ignore_index", o.ignore_index));
        return Variables{nn::cross_entropy(c.x(0), c.x(1), o)};

@@ -331,8 +331,8 @@ BOOST_AUTO_TEST_CASE(losses_with_their_options) {
     BOOST_TEST(to_vector<double>(a.data()) == to_vector<double>(b.data()), boost::test_tools::per_element());
   };
   same(nn::CrossEntropyLoss()(x, t), nn::cross_entropy(x, t));
-  same(nn::CrossEntropyLoss({.label_smoothing = 0.1, .reduction = "sum"})(x, t),
-       nn::cross_entropy(x, t, {.label_smoothing = 0.1, .reduction = "sum"}));
+  same(nn::CrossEntropyLoss({.reduction = "sum", .label_smoothing = 0.1})(x, t),
+       nn::cross_entropy(x, t, {.reduction = "sum", .label_smoothing = 0.1}));
   same(nn::BCEWithLogitsLoss({.reduce = "no"})(x, p), nn::binary_cross_entropy_with_logits(x, p, "no"));
   same(nn::mse_loss(x, p), nn::mean_squared_error(x, p));
   same(nn::l1_loss(x, p, "sum"), nn::mean_absolute_error(x, p, "sum"));

@@ -124,8 +124,15 @@ Variable pad_by_elements(const Variable& x, const catena::PadWidths& widths, Sou
 }  // namespace
 
 Variable flip(const Variable& x, const Axes& axis) { return apply_node<Flip>({x}, axis, "Flip")[0]; }
-Variable fliplr(const Variable& a) { return apply_node<Flip>({a}, Axes(1), "FlipLR", 2)[0]; }
-Variable flipud(const Variable& a) { return apply_node<Flip>({a}, Axes(0), "FlipUD", 1)[0]; }
+// Of integers and bools too, as in PyTorch; Chainer's functions are of floating variables.
+Variable fliplr(const Variable& a) {
+  if (!catena::is_floating(a.dtype()) && a.ndim() >= 2) return flip(a, Axes(1));
+  return apply_node<Flip>({a}, Axes(1), "FlipLR", 2)[0];
+}
+Variable flipud(const Variable& a) {
+  if (!catena::is_floating(a.dtype()) && a.ndim() >= 1) return flip(a, Axes(0));
+  return apply_node<Flip>({a}, Axes(0), "FlipUD", 1)[0];
+}
 
 Variable tile(const Variable& x, const Dims& reps) {
   const catena::Tiling t = catena::tiling("tile", x.shape(), x.data().strides(), reps);

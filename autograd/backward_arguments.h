@@ -1,0 +1,44 @@
+// The arguments of torch.Tensor.backward and torch.autograd.backward by name.
+//
+//   loss.backward({.inputs = {w}});   y.backward({.gradient = g, .retain_graph = true});
+//   autograd::backward({a, b}, {.grad_tensors = {ga, gb}});
+#pragma once
+
+#include <concepts>
+
+#include <catena/autograd/grad.h>
+#include <catena/autograd/variable.h>
+#include <catena/kernels/base/named.h>
+
+namespace autograd {
+
+// Of one variable. `inputs`: only these variables get a gradient, which is added to theirs; default: all. A graph
+// stays with either value of retain_graph. RuntimeError for a variable of several elements without a gradient.
+struct BackwardArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  Variable gradient = {};
+  bool retain_graph = true, create_graph = false;
+  GradOutputs inputs = {};
+};
+// Of several variables, with one gradient for each, or none.
+struct BackwardListArguments {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  GradOutputs grad_tensors = {};
+  bool retain_graph = true, create_graph = false;
+  GradOutputs inputs = {};
+};
+CATENA_EXPORT void backward(const Variables& roots, const BackwardListArguments& arguments);
+// The gradients by position: backward({a, b}, {ga, gb}).
+template <std::same_as<Variables> L = Variables> void backward(const Variables& roots, const L& grad_tensors) {
+  backward(roots, BackwardListArguments{.grad_tensors = grad_tensors});
+}
+// One variable: backward(loss), backward(loss, {.retain_graph = true}).
+template <std::derived_from<Variable> V> void backward(const V& root, const BackwardOptions& options = {}) {
+  root.backward(options);
+}
+template <std::derived_from<Variable> V, std::derived_from<Variable> G>
+void backward(const V& root, const G& gradient) {
+  root.backward(gradient);
+}
+
+}  // namespace autograd
