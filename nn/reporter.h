@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -32,12 +33,20 @@ class CATENA_EXPORT Observed {
   double value() const;                                                      // copies a device value to the host
   operator double() const { return value(); }                                // observation["main/loss"] < 0.1
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
+  // The value as a number, a variable or an array. A variable or an array stays on its device.
+  template <class V> V as() const {
+    if constexpr (std::is_arithmetic_v<V>) return static_cast<V>(value());
+    else if constexpr (std::constructible_from<V, const Observed&>) return V(*this);
+    else if constexpr (std::same_as<V, autograd::Variable>) return as_variable();
+    else return V(as_variable().data());
+  }
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
 
  private:
   double number_ = 0;
   bool is_constant_ = false;
+  autograd::Variable as_variable() const;  // a number becomes a 0-d variable of float64
   autograd::Variable variable_;
 };
 
@@ -68,9 +77,12 @@ concept NamedValues = requires(const T& values) {
   Observed(values.begin()->second);
   values.end();
 };
-// The numbers to which an observed value converts.
-template <class V>
-concept ReportedNumber = std::same_as<V, double> || std::same_as<V, float> || std::same_as<V, Observed>;
+// A map from names to numbers, variables or arrays, such as std::map<std::string, Variable>.
+template <class M>
+concept ReportedMap = requires(M & map, std::string name, typename M::mapped_type value) {
+  map.insert_or_assign(name, value);
+  Observed(value);
+};
 }  // namespace internal
 
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
@@ -120,8 +132,8 @@ class CATENA_EXPORT Reporter {
     Observation* previous_;
   };
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
-  // A map from names to numbers, which the values are written to when the scope ends.
-  template <internal::ReportedNumber V> [[nodiscard]] auto scope(std::map<std::string, V>& observation);
+  // A map from names to numbers, variables or arrays, which the values are written to when the scope ends.
+  template <internal::ReportedMap M> [[nodiscard]] auto scope(M& observation);
   [[nodiscard]] Scope scope() { return {*this, *current_}; }  // keeps the current target
 
  private:
@@ -132,26 +144,26 @@ class CATENA_EXPORT Reporter {
 
 namespace internal {
 // A scope with an observation of its own, whose values go to a map.
-template <class V> class MapScope {
+template <class M> class MapScope {
  public:
-  MapScope(Reporter& reporter, std::map<std::string, V>& to) : to_(to), scope_(reporter, own_) {}
+  MapScope(Reporter& reporter, M& to) : to_(to), scope_(reporter, own_) {}
   MapScope(const MapScope&) = delete;
   MapScope& operator=(const MapScope&) = delete;
   // A value may lie on a device, from which it cannot be read after an error there.
   ~MapScope() noexcept(false) {
     if (std::uncaught_exceptions() > before_) return;
-    for (const auto& [key, value] : own_) to_.insert_or_assign(key, V(value.value()));
+    for (const auto& [key, value] : own_) to_.insert_or_assign(key, value.template as<typename M::mapped_type>());
   }
 
  private:
   const int before_ = std::uncaught_exceptions();
   Observation own_;
-  std::map<std::string, V>& to_;
+  M& to_;
   Reporter::Scope scope_;
 };
 }  // namespace internal
-template <internal::ReportedNumber V> auto Reporter::scope(std::map<std::string, V>& observation) {
-  return internal::MapScope<V>(*this, observation);
+template <internal::ReportedMap M> auto Reporter::scope(M& observation) {
+  return internal::MapScope<M>(*this, observation);
 }
 
 // Returns the innermost reporter of this thread; RuntimeError if there is none.
@@ -179,8 +191,8 @@ inline void report(const std::string& key, const Observed& value, const Link& ob
 [[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {
   return get_current_reporter().scope(observation);
 }
-// A map from names to numbers, which the values are written to when the scope ends.
-template <internal::ReportedNumber V> [[nodiscard]] auto report_scope(std::map<std::string, V>& observation) {
+// A map from names to numbers, variables or arrays, which the values are written to when the scope ends.
+template <internal::ReportedMap M> [[nodiscard]] auto report_scope(M& observation) {
   return get_current_reporter().scope(observation);
 }
 

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <catena/nn/vision/googlenet.h>
+#include <catena/nn/vision/ops.h>
 #include <catena/nn/vision/preparation.h>
 #include <catena/nn/vision/pretrained.h>
 #include <catena/nn/vision/resnet.h>
