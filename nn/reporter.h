@@ -18,6 +18,9 @@
 namespace nn {
 
 class Link;
+namespace internal {
+class ObservationPlace;
+}
 
 // A reported value: a host number, or a 0-d variable that stays on its device until value() is called.
 class CATENA_EXPORT Observed {
@@ -28,6 +31,7 @@ class CATENA_EXPORT Observed {
   Observed(const autograd::Variable& v);
   Observed(const autograd::Array& a);
   template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
+  Observed(const internal::ObservationPlace& place);
   // The value of an array that will not be written any more, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
   double value() const;                                                      // copies a device value to the host
@@ -50,15 +54,35 @@ class CATENA_EXPORT Observed {
   autograd::Variable variable_;
 };
 
-// Name -> value, in the order of the first report.
+namespace internal {
+// A range of pairs of a name and a value, such as std::map<std::string, Variable>.
+template <class T>
+concept NamedValues = requires(const T& values) {
+  std::string(values.begin()->first);
+  Observed(values.begin()->second);
+  values.end();
+};
+}  // namespace internal
+
+// Name -> value, in the order of the first report. Also made of a list, {{"loss", 0.5}}, and of a map from names.
 class CATENA_EXPORT Observation {
  public:
   using Entry = std::pair<std::string, Observed>;
+  Observation() = default;
+  Observation(std::initializer_list<Entry> values) {
+    for (const auto& [key, value] : values) set(key, value);
+  }
+  template <class Values>
+  Observation(const Values& values) requires(!std::is_same_v<Values, Observation> && internal::NamedValues<Values>) {
+    for (const auto& [key, value] : values) set(std::string(key), Observed(value));
+  }
   void set(const std::string& key, const Observed& value);
   const Observed* find(std::string_view key) const noexcept;
   const Observed& at(std::string_view key) const;  // the KeyError lists the available keys
   const Observed& operator[](std::string_view key) const { return at(key); }
+  internal::ObservationPlace operator[](std::string_view key);  // observation["lr"] = 0.1; read as at(key)
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
+  std::size_t count(std::string_view key) const noexcept { return contains(key) ? 1 : 0; }
   void clear() noexcept { entries_.clear(); }
   bool empty() const noexcept { return entries_.empty(); }
   std::size_t size() const noexcept { return entries_.size(); }
@@ -70,20 +94,37 @@ class CATENA_EXPORT Observation {
 };
 
 namespace internal {
-// A range of pairs of a name and a value, such as std::map<std::string, Variable>.
-template <class T>
-concept NamedValues = requires(const T& values) {
-  std::string(values.begin()->first);
-  Observed(values.begin()->second);
-  values.end();
+// The place of a key, which is read and written.
+class ObservationPlace {
+ public:
+  ObservationPlace(Observation& of, std::string_view key) : of_(of), key_(key) {}
+  ObservationPlace(const ObservationPlace&) = default;
+  ObservationPlace& operator=(const Observed& value) {
+    of_.set(key_, value);
+    return *this;
+  }
+  ObservationPlace& operator=(const ObservationPlace& other) { return *this = other.get(); }
+  template <class V> ObservationPlace& operator=(const V& value) { return *this = Observed(value); }
+  operator const Observed&() const { return get(); }
+  operator double() const { return value(); }
+  double value() const { return get().value(); }
+  const autograd::Variable& variable() const { return get().variable(); }
+  bool is_scalar() const { return get().is_scalar(); }
+
+ private:
+  const Observed& get() const { return of_.at(key_); }
+  Observation& of_;
+  std::string key_;
 };
 // A map from names to numbers, variables or arrays, such as std::map<std::string, Variable>.
 template <class M>
-concept ReportedMap = requires(M & map, std::string name, typename M::mapped_type value) {
+concept ReportedMap = requires(M& map, std::string name, typename M::mapped_type value) {
   map.insert_or_assign(name, value);
   Observed(value);
 };
 }  // namespace internal
+inline Observed::Observed(const internal::ObservationPlace& p) : Observed(static_cast<const Observed&>(p)) {}
+inline internal::ObservationPlace Observation::operator[](std::string_view key) { return {*this, key}; }
 
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
 class CATENA_EXPORT Reporter {
@@ -236,6 +277,9 @@ class CATENA_EXPORT DictSummary {
  public:
   void add(const Observation& observation, std::int64_t weight = 1);
   void add(const std::string& key, const Observed& value, std::int64_t weight = 1);
+  template <internal::NamedValues Values> void add(const Values& values, std::int64_t weight = 1) {
+    add(Observation(values), weight);
+  }
   // add({{"loss", loss}, {"accuracy", accuracy}})
   template <class E = Observation::Entry>
   void add(std::initializer_list<std::type_identity_t<E>> values, std::int64_t weight = 1) {

@@ -13,4 +13,5 @@
 #include <catena/nn/vision/preparation.h>
 #include <catena/nn/vision/pretrained.h>
 #include <catena/nn/vision/resnet.h>
+#include <catena/nn/vision/torch_models.h>
 #include <catena/nn/vision/vgg.h>

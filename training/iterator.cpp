@@ -25,7 +25,8 @@ Example Batch::operator[](std::int64_t i) const {
 
 }  // namespace training
 const training::Batch& std::optional<training::Batch>::batch() const {
-  catena::check<catena::ValueError>(has_value(), "Iterator", "there is no next batch: the iteration has ended "
+  catena::check<catena::ValueError>(has_value(), "Iterator",
+                                    "there is no next batch: the iteration has ended "
                                     "(StopIteration)");
   return **this;
 }

@@ -63,8 +63,8 @@ struct HeldBatch : Batch {
 }  // namespace training
 
 // What Iterator::next() returns. Beside the members of std::optional it has those of its batch, as a list of Python has
-// them: batch.size(), batch[0], for (const auto& [x, t] : batch). They are a ValueError where there is no batch, which
-// is at the end of the iteration.
+// them: batch.size(), batch[0], for (const auto& [x, t] : batch). They are a ValueError at the end of the iteration,
+// where there is no batch.
 template <> class std::optional<training::Batch> : public std::optional<training::internal::HeldBatch> {
   using Base = std::optional<training::internal::HeldBatch>;
 
@@ -72,13 +72,14 @@ template <> class std::optional<training::Batch> : public std::optional<training
   using value_type = training::Batch;
   constexpr optional() noexcept = default;
   constexpr optional(std::nullopt_t) noexcept {}
-  optional(training::Batch batch) : Base(std::in_place, std::move(batch)) {}
+  template <std::derived_from<training::Batch> B> optional(B batch) : Base(std::in_place, std::move(batch)) {}
   template <class... A>
   explicit optional(std::in_place_t, A&&... a) : Base(std::in_place, training::Batch{std::forward<A>(a)...}) {}
   template <class... A> training::Batch& emplace(A&&... a) {
     return Base::emplace(training::Batch{std::forward<A>(a)...});
   }
 
+  operator const training::Batch&() const { return batch(); }  // for a function of a batch
   std::int64_t size() const { return batch().size(); }
   training::Example operator[](std::int64_t i) const { return batch()[i]; }
   training::Batch::Position begin() const { return batch().begin(); }

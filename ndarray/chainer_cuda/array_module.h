@@ -128,15 +128,12 @@ class CATENA_EXPORT ArrayModule {
   static Array mod(const Operand& x1, const Operand& x2, const UfuncOptions& options = {}) {
     return nd::mod(x1, x2, options);
   }
-#define CATENA_MEMBER(name, Options)                                                               \
-  template <class... A> static auto name(const A&... arguments) { return nd::name(arguments...); } \
-  ND_MODULE_OPTIONS(name, Options)                                                                 \
-  static auto name(const Array& a, std::initializer_list<catena::Integer> axes) {                  \
-    return nd::name(a, Axes(axes));                                                                \
-  }                                                                                                \
-  template <std::same_as<Options> O = Options>                                                     \
-  static auto name(const Array& a, const Axes& axis, const O& more) {                              \
-    return nd::name(a, axis, more);                                                                \
+#define CATENA_MEMBER(name, Options)                                                                                \
+  template <class... A> static auto name(const A&... arguments) { return nd::name(arguments...); }                  \
+  ND_MODULE_OPTIONS(name, Options)                                                                                  \
+  static auto name(const Array& a, std::initializer_list<catena::Integer> axes) { return nd::name(a, Axes(axes)); } \
+  template <std::same_as<Options> O = Options> static auto name(const Array& a, const Axes& axis, const O& more) {  \
+    return nd::name(a, axis, more);                                                                                 \
   }
 // The options in braces, which the overload of any arguments cannot take.
 #define ND_MODULE_OPTIONS(name, Options)                                     \

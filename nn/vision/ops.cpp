@@ -3,10 +3,8 @@
 #include <vector>
 
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/reduction.h>
-#include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/probability_loss.h>
 
 namespace nn::ops {
@@ -62,8 +60,8 @@ Variable generalized_box_iou(const Variable& boxes1, const Variable& boxes2) {
     return autograd::clip(width, 0, {}) * autograd::clip(height, 0, {});
   };
   const Variable common = sides(greater, less), around = sides(less, greater);
-  const Variable areas = of_pairs([](const Variable& x, const Variable& y) { return x + y; }, box_area(boxes1),
-                                  box_area(boxes2));
+  const Variable areas =
+      of_pairs([](const Variable& x, const Variable& y) { return x + y; }, box_area(boxes1), box_area(boxes2));
   const Variable united = areas - common;
   return common / united - (around - united) / around;
 }
@@ -100,21 +98,15 @@ Variable roi_align(const Variable& input, const Variable& boxes, Pair output_siz
                     "boxes have the shape (R, 5), with the number of the image first, not ", boxes.shape());
   const Variables c = autograd::unbind(boxes, 1);
   const Variable images(autograd::astype(c[0].data(), autograd::Dtype::int32));
-  return roi_average_align_2d(
-      input, joined({c[2], c[1], c[4], c[3]}), images, output_size,
-      nn::RoiAlignOptions{.spatial_scale = o.spatial_scale,
-                          .sampling_ratio = o.sampling_ratio < 0 ? 0 : o.sampling_ratio,
-                          .aligned = o.aligned});
+  return roi_average_align_2d(input, joined({c[2], c[1], c[4], c[3]}), images, output_size,
+                              nn::RoiAlignOptions{.spatial_scale = o.spatial_scale,
+                                                  .sampling_ratio = o.sampling_ratio < 0 ? 0 : o.sampling_ratio,
+                                                  .aligned = o.aligned});
 }
 
 Variable sigmoid_focal_loss(const Variable& inputs, const Variable& targets, const FocalLossOptions& o) {
-  check<ValueError>(o.reduction == "none" || o.reduction == "mean" || o.reduction == "sum", "sigmoid_focal_loss",
-                    "there is no reduction \"", o.reduction, "\"");
-  const Variable p = sigmoid(inputs);
-  const Variable entropy = binary_cross_entropy_with_logits(inputs, targets, {.reduction = "none"});
-  Variable loss = entropy * autograd::pow(1 - (p * targets + (1 - p) * (1 - targets)), o.gamma);
-  if (o.alpha >= 0) loss = (o.alpha * targets + (1 - o.alpha) * (1 - targets)) * loss;
-  return o.reduction == "none" ? loss : o.reduction == "mean" ? autograd::mean(loss) : autograd::sum(loss);
+  return focal_loss(inputs, targets,
+                    {.gamma = o.gamma, .alpha = o.alpha, .reduce = o.reduction == "none" ? "no" : o.reduction});
 }
 
 }  // namespace nn::ops

@@ -48,7 +48,7 @@ struct FocalLossOptions {
   double gamma = 2;                // the power of 1 - p with which easy examples count less
   std::string reduction = "none";  // or "mean", "sum"; ValueError for others
 };
-// The focal loss of logits and targets in [0, 1] of one shape. (Lin et al.: Focal Loss for Dense Object Detection.)
+// focal_loss with torchvision's options: of logits and targets in [0, 1] of one shape.
 CATENA_EXPORT Variable sigmoid_focal_loss(const Variable& inputs, const Variable& targets,
                                           const FocalLossOptions& options = {});
 

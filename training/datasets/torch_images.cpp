@@ -118,8 +118,8 @@ namespace {
 
 // Images (N, C, H, W) with at least three channels.
 Array stacked(const char* op, Array a) {
-  check<ValueError>(bool(a) && a.ndim() >= 2 && a.ndim() <= 4 && a.size() > 0, op, "images have the axes (N, C, H, W), ",
-                    "(C, H, W) or (H, W), none of them empty",
+  check<ValueError>(bool(a) && a.ndim() >= 2 && a.ndim() <= 4 && a.size() > 0, op,
+                    "images have the axes (N, C, H, W), ", "(C, H, W) or (H, W), none of them empty",
                     bool(a) ? catena::concat(", not the shape ", a.shape()) : std::string());
   const std::int64_t height = a.shape(a.ndim() - 2), width = a.shape(a.ndim() - 1);
   const std::int64_t channels = a.ndim() > 2 ? a.shape(a.ndim() - 3) : 1, n = a.ndim() == 4 ? a.shape(0) : 1;
@@ -159,7 +159,8 @@ Array make_grid(const ExampleValue& tensor, const MakeGridOptions& o) {
   Array images = stacked("make_grid", tensor.array());
   if (o.normalize && o.scale_each) {
     std::vector<Array> parts;
-    for (std::int64_t i = 0; i < images.shape(0); ++i) parts.push_back(normalized(autograd::slice(images, 0, i, i + 1), o));
+    for (std::int64_t i = 0; i < images.shape(0); ++i)
+      parts.push_back(normalized(autograd::slice(images, 0, i, i + 1), o));
     images = autograd::concatenate(parts, 0);
   } else if (o.normalize) {
     images = normalized(images, o);

@@ -1,6 +1,7 @@
 // torchvision's modules io and utils: image files as arrays (C, H, W) of uint8, and images side by side.
 //
-// An argument that is an image is an array of any library, or a Variable. Errors of files as read_image and write_image.
+// An argument that is an image is an array of any library, or a Variable. Errors of files as read_image and
+// write_image.
 #pragma once
 
 #include <concepts>
