@@ -2,9 +2,7 @@
 
 #include <vector>
 
-#include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/math.h>
-#include <catena/autograd/functions/reduction.h>
+#include <catena/nn/functions/math.h>
 #include <catena/nn/functions/probability_loss.h>
 
 namespace nn::ops {

@@ -2,9 +2,8 @@
 
 #include <utility>
 
-#include <catena/autograd/functions/array.h>
-#include <catena/autograd/functions/reduction.h>
 #include <catena/nn/functions/activation.h>
+#include <catena/nn/functions/math.h>
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/pooling.h>
 #include <catena/nn/init.h>
