@@ -35,10 +35,10 @@ void DictionarySerializer::add(Entry e) {
   if (target_ != nullptr) (*target_)[e.key] = array_of(e);
   entries_->push_back(std::move(e));
 }
-const DictionarySerializer::Target& DictionarySerializer::target() const {
-  if (target_ != nullptr) return *target_;
-  for (const Entry& e : *entries_) own_target_.insert_or_assign(e.key, array_of(e));
-  return own_target_;
+DictionarySerializer::Target DictionarySerializer::target() const {
+  Target all;
+  for (const Entry& e : *entries_) all.insert_or_assign(e.key, array_of(e));
+  return all;
 }
 
 NpzDeserializer::NpzDeserializer(const std::string& filename, const LoadOptions& options)

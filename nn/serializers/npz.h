@@ -41,9 +41,8 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
   explicit DictionarySerializer(Target& target, std::string path = "");
   bool is_writer() const noexcept override { return true; }
   const std::vector<Entry>& entries() const noexcept { return *entries_; }
-  // The values as arrays on the CPU, texts as bytes: serializer.target().at("fc1/W"). The next call changes it where
-  // values have been added.
-  const Target& target() const;
+  // Returns the values as arrays on the CPU, texts as bytes: serializer.target().at("fc1/W").
+  Target target() const;
 
  protected:
   DictionarySerializer(catena::Shared<std::vector<Entry>> entries, Target* target, std::string path);
@@ -58,7 +57,6 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
 
   catena::Shared<std::vector<Entry>> entries_;
   Target* target_;
-  mutable Target own_target_ = {};
 };
 
 // Reads what DictionarySerializer has written, from an npz file.

@@ -80,7 +80,9 @@ BOOST_AUTO_TEST_CASE(saved_grids) {
   const Array images = autograd::array(std::vector<float>{0, 0.5, 1, 2}, {2, 1, 1, 2});
   utils::save_image(images, path, {.padding = 0});
   check_bytes(io::read_image(path), {0, 128, 255, 255, 0, 128, 255, 255, 0, 128, 255, 255});
-  utils::save_image({images, images}, path, {.padding = 0});
+  const Array first = autograd::slice(images, 0, 0, 1), second = autograd::slice(images, 0, 1, 2);
+  utils::save_image({autograd::squeeze(second, {0}), autograd::squeeze(first, {0})}, path, {.padding = 0});
+  check_bytes(io::read_image(path, io::ImageReadMode::GRAY), {255, 255, 0, 128});
   BOOST_CHECK_THROW(utils::save_image(images, folder / "grid.bmp"), catena::ValueError);
 }
 
