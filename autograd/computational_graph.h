@@ -86,4 +86,9 @@ class CATENA_EXPORT ComputationalGraph {
 // Inputs precede the variables computed from them. TypeError for a null root.
 CATENA_EXPORT ComputationalGraph build_computational_graph(const GraphRoots& outputs, const GraphOptions& options = {});
 
+// Chainer's module.
+namespace computational_graph {
+using autograd::build_computational_graph, autograd::ComputationalGraph;
+}  // namespace computational_graph
+
 }  // namespace autograd

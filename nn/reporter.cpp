@@ -34,6 +34,9 @@ Observed Observed::constant(const autograd::Array& a) {
   return result;
 }
 
+autograd::Variable Observed::as_variable() const {
+  return variable_ ? variable_ : autograd::Variable(autograd::arrays::full({}, number_, autograd::Dtype::float64));
+}
 double Observed::value() const { return variable_ ? autograd::item(variable_.data()).to_double() : number_; }
 
 void Observation::set(const std::string& key, const Observed& value) try {

@@ -9,6 +9,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,9 @@
 namespace nn {
 
 class Link;
+namespace internal {
+class ObservationPlace;
+}
 
 // A reported value: a host number, or a 0-d variable that stays on its device until value() is called.
 class CATENA_EXPORT Observed {
@@ -27,29 +31,58 @@ class CATENA_EXPORT Observed {
   Observed(const autograd::Variable& v);
   Observed(const autograd::Array& a);
   template <autograd::ForeignArray T> Observed(const T& a) : Observed(autograd::Array(a)) {}
+  Observed(const internal::ObservationPlace& place);
   // The value of an array that will not be written any more, so that it can be kept without a copy.
   static Observed constant(const autograd::Array& a);
   double value() const;                                                      // copies a device value to the host
   operator double() const { return value(); }                                // observation["main/loss"] < 0.1
   const autograd::Variable& variable() const noexcept { return variable_; }  // null for a number
+  // The value as a number, a variable or an array. A variable or an array stays on its device.
+  template <class V> V as() const {
+    if constexpr (std::is_arithmetic_v<V>) return static_cast<V>(value());
+    else if constexpr (std::constructible_from<V, const Observed&>) return V(*this);
+    else if constexpr (std::same_as<V, autograd::Variable>) return as_variable();
+    else return V(as_variable().data());
+  }
   bool is_scalar() const noexcept { return !variable_ || variable_.data().size() == 1; }
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
 
  private:
   double number_ = 0;
   bool is_constant_ = false;
+  autograd::Variable as_variable() const;  // a number becomes a 0-d variable of float64
   autograd::Variable variable_;
 };
 
-// Name -> value, in the order of the first report.
+namespace internal {
+// A range of pairs of a name and a value, such as std::map<std::string, Variable>.
+template <class T>
+concept NamedValues = requires(const T& values) {
+  std::string(values.begin()->first);
+  Observed(values.begin()->second);
+  values.end();
+};
+}  // namespace internal
+
+// Name -> value, in the order of the first report. Also made of a list, {{"loss", 0.5}}, and of a map from names.
 class CATENA_EXPORT Observation {
  public:
   using Entry = std::pair<std::string, Observed>;
+  Observation() = default;
+  Observation(std::initializer_list<Entry> values) {
+    for (const auto& [key, value] : values) set(key, value);
+  }
+  template <class Values>
+  Observation(const Values& values) requires(!std::is_same_v<Values, Observation> && internal::NamedValues<Values>) {
+    for (const auto& [key, value] : values) set(std::string(key), Observed(value));
+  }
   void set(const std::string& key, const Observed& value);
   const Observed* find(std::string_view key) const noexcept;
   const Observed& at(std::string_view key) const;  // the KeyError lists the available keys
   const Observed& operator[](std::string_view key) const { return at(key); }
+  internal::ObservationPlace operator[](std::string_view key);  // observation["lr"] = 0.1; read as at(key)
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
+  std::size_t count(std::string_view key) const noexcept { return contains(key) ? 1 : 0; }
   void clear() noexcept { entries_.clear(); }
   bool empty() const noexcept { return entries_.empty(); }
   std::size_t size() const noexcept { return entries_.size(); }
@@ -61,17 +94,37 @@ class CATENA_EXPORT Observation {
 };
 
 namespace internal {
-// A range of pairs of a name and a value, such as std::map<std::string, Variable>.
-template <class T>
-concept NamedValues = requires(const T& values) {
-  std::string(values.begin()->first);
-  Observed(values.begin()->second);
-  values.end();
+// The place of a key, which is read and written.
+class ObservationPlace {
+ public:
+  ObservationPlace(Observation& of, std::string_view key) : of_(of), key_(key) {}
+  ObservationPlace(const ObservationPlace&) = default;
+  ObservationPlace& operator=(const Observed& value) {
+    of_.set(key_, value);
+    return *this;
+  }
+  ObservationPlace& operator=(const ObservationPlace& other) { return *this = other.get(); }
+  template <class V> ObservationPlace& operator=(const V& value) { return *this = Observed(value); }
+  operator const Observed&() const { return get(); }
+  operator double() const { return value(); }
+  double value() const { return get().value(); }
+  const autograd::Variable& variable() const { return get().variable(); }
+  bool is_scalar() const { return get().is_scalar(); }
+
+ private:
+  const Observed& get() const { return of_.at(key_); }
+  Observation& of_;
+  std::string key_;
 };
-// The numbers to which an observed value converts.
-template <class V>
-concept ReportedNumber = std::same_as<V, double> || std::same_as<V, float> || std::same_as<V, Observed>;
+// A map from names to numbers, variables or arrays, such as std::map<std::string, Variable>.
+template <class M>
+concept ReportedMap = requires(M& map, std::string name, typename M::mapped_type value) {
+  map.insert_or_assign(name, value);
+  Observed(value);
+};
 }  // namespace internal
+inline Observed::Observed(const internal::ObservationPlace& p) : Observed(static_cast<const Observed&>(p)) {}
+inline internal::ObservationPlace Observation::operator[](std::string_view key) { return {*this, key}; }
 
 // Thread safety: a reporter belongs to one thread; the stack of current reporters is per thread.
 class CATENA_EXPORT Reporter {
@@ -120,8 +173,8 @@ class CATENA_EXPORT Reporter {
     Observation* previous_;
   };
   [[nodiscard]] Scope scope(Observation& observation) { return {*this, observation}; }
-  // A map from names to numbers, which the values are written to when the scope ends.
-  template <internal::ReportedNumber V> [[nodiscard]] auto scope(std::map<std::string, V>& observation);
+  // A map from names to numbers, variables or arrays, which the values are written to when the scope ends.
+  template <internal::ReportedMap M> [[nodiscard]] auto scope(M& observation);
   [[nodiscard]] Scope scope() { return {*this, *current_}; }  // keeps the current target
 
  private:
@@ -132,26 +185,26 @@ class CATENA_EXPORT Reporter {
 
 namespace internal {
 // A scope with an observation of its own, whose values go to a map.
-template <class V> class MapScope {
+template <class M> class MapScope {
  public:
-  MapScope(Reporter& reporter, std::map<std::string, V>& to) : to_(to), scope_(reporter, own_) {}
+  MapScope(Reporter& reporter, M& to) : to_(to), scope_(reporter, own_) {}
   MapScope(const MapScope&) = delete;
   MapScope& operator=(const MapScope&) = delete;
   // A value may lie on a device, from which it cannot be read after an error there.
   ~MapScope() noexcept(false) {
     if (std::uncaught_exceptions() > before_) return;
-    for (const auto& [key, value] : own_) to_.insert_or_assign(key, V(value.value()));
+    for (const auto& [key, value] : own_) to_.insert_or_assign(key, value.template as<typename M::mapped_type>());
   }
 
  private:
   const int before_ = std::uncaught_exceptions();
   Observation own_;
-  std::map<std::string, V>& to_;
+  M& to_;
   Reporter::Scope scope_;
 };
 }  // namespace internal
-template <internal::ReportedNumber V> auto Reporter::scope(std::map<std::string, V>& observation) {
-  return internal::MapScope<V>(*this, observation);
+template <internal::ReportedMap M> auto Reporter::scope(M& observation) {
+  return internal::MapScope<M>(*this, observation);
 }
 
 // Returns the innermost reporter of this thread; RuntimeError if there is none.
@@ -179,8 +232,8 @@ inline void report(const std::string& key, const Observed& value, const Link& ob
 [[nodiscard]] inline Reporter::Scope report_scope(Observation& observation) {
   return get_current_reporter().scope(observation);
 }
-// A map from names to numbers, which the values are written to when the scope ends.
-template <internal::ReportedNumber V> [[nodiscard]] auto report_scope(std::map<std::string, V>& observation) {
+// A map from names to numbers, variables or arrays, which the values are written to when the scope ends.
+template <internal::ReportedMap M> [[nodiscard]] auto report_scope(M& observation) {
   return get_current_reporter().scope(observation);
 }
 
@@ -224,6 +277,9 @@ class CATENA_EXPORT DictSummary {
  public:
   void add(const Observation& observation, std::int64_t weight = 1);
   void add(const std::string& key, const Observed& value, std::int64_t weight = 1);
+  template <internal::NamedValues Values> void add(const Values& values, std::int64_t weight = 1) {
+    add(Observation(values), weight);
+  }
   // add({{"loss", loss}, {"accuracy", accuracy}})
   template <class E = Observation::Entry>
   void add(std::initializer_list<std::type_identity_t<E>> values, std::int64_t weight = 1) {

@@ -9,7 +9,9 @@
 #pragma once
 
 #include <catena/nn/vision/googlenet.h>
+#include <catena/nn/vision/ops.h>
 #include <catena/nn/vision/preparation.h>
 #include <catena/nn/vision/pretrained.h>
 #include <catena/nn/vision/resnet.h>
+#include <catena/nn/vision/torch_models.h>
 #include <catena/nn/vision/vgg.h>

@@ -17,6 +17,7 @@
 #include <catena/training/datasets/record_dataset.h>
 #include <catena/training/datasets/svhn.h>
 #include <catena/training/datasets/text_dataset.h>
+#include <catena/training/datasets/torch_images.h>
 #include <catena/training/datasets/torch_vision.h>
 #include <catena/training/datasets/zipped_images.h>
 

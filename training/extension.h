@@ -1,6 +1,7 @@
 // Extensions: code that a trainer calls around the updates.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <optional>
 #include <string>
@@ -62,6 +63,10 @@ class CATENA_EXPORT Extension {
   // Returns the name under which it is registered, with its suffix. Before registration, the name that was set; empty
   // if none was set.
   const std::string& name() const noexcept { return name_; }
+  // A reference to an extension may be written like a pointer: trainer.get_extension("log")->priority.
+  Extension* operator->() noexcept { return this; }
+  const Extension* operator->() const noexcept { return this; }
+  bool operator==(std::nullptr_t) const noexcept { return false; }
   void set_name(std::string name) { name_ = std::move(name); }
 
  private:

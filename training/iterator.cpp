@@ -23,6 +23,15 @@ Example Batch::operator[](std::int64_t i) const {
   return one;
 }
 
+}  // namespace training
+const training::Batch& std::optional<training::Batch>::batch() const {
+  catena::check<catena::ValueError>(has_value(), "Iterator",
+                                    "there is no next batch: the iteration has ended "
+                                    "(StopIteration)");
+  return **this;
+}
+namespace training {
+
 Iterator::~Iterator() = default;
 std::int64_t Iterator::batch_size() const {
   catena::fail<catena::NotImplementedError>("Iterator.batch_size", "this iterator does not say how many examples a ",

@@ -54,6 +54,43 @@ struct CATENA_EXPORT Batch {
   Position end() const { return {this, size()}; }
 };
 
+namespace internal {
+// A batch under another name, for the class below, which cannot contain the class that it specialises.
+struct HeldBatch : Batch {
+  HeldBatch(Batch batch) : Batch(std::move(batch)) {}
+};
+}  // namespace internal
+}  // namespace training
+
+// What Iterator::next() returns. Beside the members of std::optional it has those of its batch, as a list of Python has
+// them: batch.size(), batch[0], for (const auto& [x, t] : batch). They are a ValueError at the end of the iteration,
+// where there is no batch.
+template <> class std::optional<training::Batch> : public std::optional<training::internal::HeldBatch> {
+  using Base = std::optional<training::internal::HeldBatch>;
+
+ public:
+  using value_type = training::Batch;
+  constexpr optional() noexcept = default;
+  constexpr optional(std::nullopt_t) noexcept {}
+  template <std::derived_from<training::Batch> B> optional(B batch) : Base(std::in_place, std::move(batch)) {}
+  template <class... A>
+  explicit optional(std::in_place_t, A&&... a) : Base(std::in_place, training::Batch{std::forward<A>(a)...}) {}
+  template <class... A> training::Batch& emplace(A&&... a) {
+    return Base::emplace(training::Batch{std::forward<A>(a)...});
+  }
+
+  operator const training::Batch&() const { return batch(); }  // for a function of a batch
+  std::int64_t size() const { return batch().size(); }
+  training::Example operator[](std::int64_t i) const { return batch()[i]; }
+  training::Batch::Position begin() const { return batch().begin(); }
+  training::Batch::Position end() const { return batch().end(); }
+
+ private:
+  CATENA_EXPORT const training::Batch& batch() const;
+};
+
+namespace training {
+
 // Returns the arrays of a batch: those which the dataset stacked, or concat_examples(batch.examples, device, padding).
 template <std::same_as<Batch> B>
 Example concat_examples(const B& batch, DeviceId device = {}, const Padding& padding = {}) {

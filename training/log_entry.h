@@ -50,6 +50,7 @@ class CATENA_EXPORT LogEntry {
   const LogValue& operator[](std::string_view key) const { return at(key); }
   double number(std::string_view key) const { return at(key).number(); }
   bool contains(std::string_view key) const noexcept { return find(key) != nullptr; }
+  std::size_t count(std::string_view key) const noexcept { return contains(key) ? 1 : 0; }
   std::size_t size() const noexcept { return items_.size(); }
   auto begin() const noexcept { return items_.begin(); }
   auto end() const noexcept { return items_.end(); }

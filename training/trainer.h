@@ -58,7 +58,12 @@ class CATENA_EXPORT Trainer {
     extend(catena::Function<void(Trainer&)>([f = std::move(extension)](Trainer&) mutable { f(); }), options);
   }
   void add(catena::Shared<Extension> extension, const ExtendOptions& options = {});
-  Extension& get_extension(const std::string& name);  // the ValueError lists the names
+  // An object that the program keeps as well, as a shared pointer.
+  void extend(catena::Shared<Extension> extension, const ExtendOptions& options = {}) {
+    add(std::move(extension), options);
+  }
+  // The ValueError for another name lists the names. The result may be used like a pointer, too.
+  Extension& get_extension(const std::string& name);
   // The same as an object of its class: get_extension<LogReport>("LogReport").log(). TypeError for another class.
   template <class E> E& get_extension(const std::string& name) {
     auto* const found = dynamic_cast<E*>(&get_extension(name));

@@ -3,6 +3,7 @@
 
 #include <catena/training/averaged_model.h>
 #include <catena/training/checkpoint.h>
+#include <catena/training/communicators/torch_distributed.h>
 #include <catena/training/dataset.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions.h>

@@ -145,6 +145,7 @@ class CATENA_EXPORT StandardUpdater : public Updater {
   Example converter(const Batch& batch, std::optional<Device> device) const;
   Example converter(const std::optional<Batch>& batch, std::optional<Device> device) const;
   template <class B> Example converter(const B& batch) const { return converter(batch, options_.device); }
+  const Converter& converter() const noexcept { return options_.converter; }
   const DeviceId& device() const noexcept { return options_.device; }
 
   HeldMap<Iterator> iterators_;

@@ -11,6 +11,12 @@ Device ArrayModule::device() const {
   return current.kind == Device::Kind::cuda ? current : Device{Device::Kind::cuda, 0};
 }
 
+Array ArrayModule::asarray(const ArrayLike& a, std::optional<Dtype> dtype) const {
+  const DeviceScope on(device());
+  const Array array = nd::asarray(a.array(), dtype);
+  return array.device().kind == kind_ ? array : array.to_device(device());
+}
+
 std::string to_string(const ArrayModule& xp) { return xp.kind() == Device::Kind::cuda ? "nd (cuda)" : "nd (cpu)"; }
 std::ostream& operator<<(std::ostream& out, const ArrayModule& xp) { return out << to_string(xp); }
 

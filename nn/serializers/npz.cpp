@@ -25,14 +25,20 @@ void DictionarySerializer::store(const std::string& path, autograd::Dtype dtype,
 void DictionarySerializer::store_text(const std::string& path, std::string_view text) {
   add({path, {}, {}, {}, std::string(text), true});
 }
+static autograd::Array array_of(const DictionarySerializer::Entry& e) {
+  const auto length = std::int64_t(e.text.size());
+  const autograd::Device cpu{autograd::Device::Kind::cpu, 0};
+  return e.is_text ? autograd::from_host(e.text.data(), {length}, autograd::Dtype::uint8, cpu)
+                   : autograd::from_host(e.bytes.data(), e.shape, e.dtype, cpu);
+}
 void DictionarySerializer::add(Entry e) {
-  if (target_ != nullptr) {
-    const auto length = std::int64_t(e.text.size());
-    const autograd::Device cpu{autograd::Device::Kind::cpu, 0};
-    (*target_)[e.key] = e.is_text ? autograd::from_host(e.text.data(), {length}, autograd::Dtype::uint8, cpu)
-                                  : autograd::from_host(e.bytes.data(), e.shape, e.dtype, cpu);
-  }
+  if (target_ != nullptr) (*target_)[e.key] = array_of(e);
   entries_->push_back(std::move(e));
+}
+DictionarySerializer::Target DictionarySerializer::target() const {
+  Target all;
+  for (const Entry& e : *entries_) all.insert_or_assign(e.key, array_of(e));
+  return all;
 }
 
 NpzDeserializer::NpzDeserializer(const std::string& filename, const LoadOptions& options)

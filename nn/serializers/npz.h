@@ -41,6 +41,8 @@ class CATENA_EXPORT DictionarySerializer : public Serializer {
   explicit DictionarySerializer(Target& target, std::string path = "");
   bool is_writer() const noexcept override { return true; }
   const std::vector<Entry>& entries() const noexcept { return *entries_; }
+  // Returns the values as arrays on the CPU, texts as bytes: serializer.target().at("fc1/W").
+  Target target() const;
 
  protected:
   DictionarySerializer(catena::Shared<std::vector<Entry>> entries, Target* target, std::string path);

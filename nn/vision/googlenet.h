@@ -1,6 +1,7 @@
 // GoogLeNet: the network of Inception modules.
 #pragma once
 
+#include <concepts>
 #include <string>
 
 #include <catena/nn/links/convolution_2d.h>
@@ -23,6 +24,8 @@ namespace nn {
 class CATENA_EXPORT GoogLeNet : public VisionModel {
  public:
   explicit GoogLeNet(const PretrainedModel& pretrained_model = "auto");
+  template <std::same_as<PretrainedOptions> O = PretrainedOptions>
+  explicit GoogLeNet(const O& options) : GoogLeNet(options.pretrained_model) {}
 
   NN_MEMBERS(conv1, conv2_reduce, conv2, inc3a, inc3b, inc4a, inc4b, inc4c, inc4d, inc4e, inc5a, inc5b, loss3_fc,
              loss1_conv, loss1_fc1, loss1_fc2, loss2_conv, loss2_fc1, loss2_fc2)

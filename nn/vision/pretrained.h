@@ -41,6 +41,11 @@ class CATENA_EXPORT PretrainedModel {
   std::string path_;
 };
 
+// The argument by name: VGG16Layers({.pretrained_model = "vgg16.npz"}).
+struct PretrainedOptions {
+  PretrainedModel pretrained_model = "auto";
+};
+
 // Results of stages by name, in the order of the network: maps["fc7"], for (const auto& [name, y] : maps).
 class CATENA_EXPORT FeatureMaps {
  public:

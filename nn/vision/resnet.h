@@ -17,6 +17,11 @@ struct ResNetBlockOptions {
   // instead of that of the 1 x 1 convolution before it.
   bool downsample_fb = false;
 };
+// The arguments of the networks by name: ResNet50Layers({.pretrained_model = nullptr, .downsample_fb = true}).
+struct ResNetOptions {
+  PretrainedModel pretrained_model = "auto";
+  bool downsample_fb = false;
+};
 struct ResNetCallOptions {
   bool test = true;  // whether batch normalization uses its running statistics
 };
@@ -119,18 +124,24 @@ class CATENA_EXPORT ResNet50Layers : public ResNetLayers {
  public:
   explicit ResNet50Layers(const PretrainedModel& pretrained_model = "auto", bool downsample_fb = false)
       : ResNetLayers(pretrained_model, 50, downsample_fb) {}
+  template <std::same_as<ResNetOptions> O = ResNetOptions>
+  explicit ResNet50Layers(const O& options) : ResNet50Layers(options.pretrained_model, options.downsample_fb) {}
 };
 // ResNetLayers of 101 layers and 44,549,224 parameters.
 class CATENA_EXPORT ResNet101Layers : public ResNetLayers {
  public:
   explicit ResNet101Layers(const PretrainedModel& pretrained_model = "auto", bool downsample_fb = false)
       : ResNetLayers(pretrained_model, 101, downsample_fb) {}
+  template <std::same_as<ResNetOptions> O = ResNetOptions>
+  explicit ResNet101Layers(const O& options) : ResNet101Layers(options.pretrained_model, options.downsample_fb) {}
 };
 // ResNetLayers of 152 layers and 60,192,872 parameters.
 class CATENA_EXPORT ResNet152Layers : public ResNetLayers {
  public:
   explicit ResNet152Layers(const PretrainedModel& pretrained_model = "auto", bool downsample_fb = false)
       : ResNetLayers(pretrained_model, 152, downsample_fb) {}
+  template <std::same_as<ResNetOptions> O = ResNetOptions>
+  explicit ResNet152Layers(const O& options) : ResNet152Layers(options.pretrained_model, options.downsample_fb) {}
 };
 
 }  // namespace nn

@@ -1,6 +1,7 @@
 // VGG16Layers and VGG19Layers: the networks of 16 and 19 layers of the Visual Geometry Group.
 #pragma once
 
+#include <concepts>
 #include <span>
 #include <string>
 
@@ -22,6 +23,8 @@ namespace nn {
 class CATENA_EXPORT VGG16Layers : public VisionModel {
  public:
   explicit VGG16Layers(const PretrainedModel& pretrained_model = "auto");
+  template <std::same_as<PretrainedOptions> O = PretrainedOptions>
+  explicit VGG16Layers(const O& options) : VGG16Layers(options.pretrained_model) {}
 
   NN_MEMBERS(conv1_1, conv1_2, conv2_1, conv2_2, conv3_1, conv3_2, conv3_3, conv4_1, conv4_2, conv4_3, conv5_1, conv5_2,
              conv5_3, fc6, fc7, fc8)
@@ -52,6 +55,8 @@ class CATENA_EXPORT VGG16Layers : public VisionModel {
 class CATENA_EXPORT VGG19Layers : public VGG16Layers {
  public:
   explicit VGG19Layers(const PretrainedModel& pretrained_model = "auto");
+  template <std::same_as<PretrainedOptions> O = PretrainedOptions>
+  explicit VGG19Layers(const O& options) : VGG19Layers(options.pretrained_model) {}
 
   NN_MEMBERS_OF(VGG16Layers, conv3_4, conv4_4, conv5_4)
   void load_torchvision(const std::string& path) override;

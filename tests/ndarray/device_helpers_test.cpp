@@ -198,6 +198,23 @@ BOOST_AUTO_TEST_CASE(module_of_an_array) {
     BOOST_TEST((a.device() == nd::Device{nd::Device::Kind::cuda, 0}));
 }
 
+BOOST_AUTO_TEST_CASE(options_of_a_module) {
+  const Array x = nd::array({{1, 2, 3}, {4, 5, 6}}).to_device(nd::cpu_device);
+  const auto xp = nd::get_array_module(x);
+  check_values<double>(xp.sum(x, {.axis = 0}).astype(nd::float64), {5, 7, 9});
+  check_values<double>(xp.mean(x, 1, {.keepdims = true}), {2, 5});
+  check_values<double>(xp.max(x, {0, 1}).astype(nd::float64), {6});
+  check_values<std::int64_t>(xp.argmax(x, {.axis = 1}), {2, 2});
+  check_values<double>(xp.cumsum(x, {.axis = 1}).astype(nd::float64), {1, 3, 6, 4, 9, 15});
+  BOOST_TEST(xp.concatenate({x, x}, {.axis = 1}).shape() == (nd::Shape{2, 6}));
+  BOOST_TEST(xp.stack({x, x}, 1).shape() == (nd::Shape{2, 2, 3}));
+  BOOST_TEST(xp.vstack({x, x}).shape() == (nd::Shape{4, 3}));
+  BOOST_TEST(xp.transpose(xp.reshape(x, {3, -1})).shape() == (nd::Shape{2, 3}));
+  BOOST_TEST(xp.split(x, 3, 1).size() == 3u);
+  BOOST_TEST((xp.asarray({1, 2}, xp.float32).dtype() == nd::float32));
+  check_values<double>(xp.identity(2), {1, 0, 0, 1});
+}
+
 // Written once, it runs where its argument is.
 Array softplus(const Array& x) {
   const auto xp = nd::get_array_module(x);

@@ -133,6 +133,46 @@ BOOST_AUTO_TEST_CASE(scopes_nest_and_survive_exceptions) {
   BOOST_TEST(&inner.observation() != &b);
 }
 
+BOOST_AUTO_TEST_CASE(scopes_of_maps) {
+  Reporter r;
+  const Variable loss(floats({2.5f}, {}));
+  std::map<std::string, Variable> variables;
+  std::map<std::string, Array> arrays;
+  std::map<std::string, float> numbers;
+  {
+    const auto outer = r.scope(variables);
+    nn::report({{"loss", loss}, {"lr", 0.5}});
+    const auto inner = nn::report_scope(arrays);
+    nn::report("loss", loss);
+    const auto last = nn::report_scope(numbers);
+    nn::report("loss", loss);
+  }
+  BOOST_TEST(variables.at("loss").is_same(loss));
+  BOOST_TEST(values(variables.at("lr").data())[0] == 0.5);
+  BOOST_TEST((variables.at("lr").dtype() == Dtype::float64));
+  BOOST_TEST(values(arrays.at("loss"))[0] == 2.5);
+  BOOST_TEST(numbers.at("loss") == 2.5f);
+}
+
+BOOST_AUTO_TEST_CASE(observations_are_made_and_changed) {
+  Observation o{{"a", 1.0}};
+  o["b"] = 2;
+  o["a"] = Variable(floats({4}, {}));
+  o["c"] = o["b"];
+  BOOST_TEST(o.size() == 3u);
+  BOOST_TEST(double(o["a"]) == 4);
+  BOOST_TEST(o["c"].value() == 2);
+  const nn::Observed taken(o["a"]);
+  BOOST_TEST(taken.value() == 4);
+  BOOST_CHECK_THROW(o["d"].value(), catena::KeyError);
+  BOOST_TEST(!o.contains("d"));
+  nn::DictSummary summary;
+  summary.add(std::map<std::string, double>{{"x", 1}});
+  summary.add(std::map<std::string, double>{{"x", 3}});
+  const Observation means = summary.compute_mean();
+  BOOST_TEST(means.at("x").value() == 2);
+}
+
 BOOST_AUTO_TEST_CASE(every_thread_has_its_own_stack) {
   Reporter r;
   Observation seen;

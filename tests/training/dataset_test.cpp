@@ -210,6 +210,27 @@ BOOST_AUTO_TEST_CASE(maps_are_stacked_by_name) {
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(batches_without_asterisks) {
+  SerialIterator it(Squares(3), 2, {.repeat = false, .shuffle = false});
+  auto batch = it.next();
+  BOOST_TEST(batch.size() == 2);
+  BOOST_TEST(values(batch[-1][0])[0] == 1);
+  BOOST_TEST(values(concat_examples(batch, ConcatOptions{}).values[0]).size() == 4u);
+  std::vector<double> firsts;
+  for (const Example& e : batch) firsts.push_back(values(e[0])[0]);
+  BOOST_TEST(firsts == (Doubles{0, 1}), boost::test_tools::per_element());
+  const std::optional<Batch> copy = batch;
+  batch = it.next();
+  BOOST_TEST(batch.size() == 1);
+  BOOST_TEST(copy->size() == 2);
+  batch = std::nullopt;
+  BOOST_TEST(!batch);
+  BOOST_TEST(!it.next());
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { it.next().size(); }), "StopIteration"));
+  BOOST_CHECK_THROW(it.next()[0], catena::ValueError);
+  BOOST_CHECK_THROW(concat_examples(it.next(), ConcatOptions{}), catena::ValueError);
+}
+
 BOOST_AUTO_TEST_CASE(errors_name_the_example) {
   struct Broken : Squares {
     using Squares::Squares;

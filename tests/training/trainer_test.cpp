@@ -74,6 +74,13 @@ BOOST_AUTO_TEST_CASE(order_of_calls) {
   BOOST_TEST(std::filesystem::is_directory(f.folder.path));
 }
 
+BOOST_AUTO_TEST_CASE(shared_extension) {
+  Fixture f;
+  const auto letter = std::make_shared<Letter>("s", &f.log);
+  f.trainer.extend(letter, {.name = "kept"});
+  BOOST_TEST(&f.trainer.get_extension("kept") == letter.get());
+}
+
 BOOST_AUTO_TEST_CASE(names) {
   Fixture f;
   Letter& a = f.trainer.extend(Letter("a", &f.log));
@@ -84,6 +91,9 @@ BOOST_AUTO_TEST_CASE(names) {
   BOOST_TEST(a.name() == "Letter");
   BOOST_TEST(b.name() == "Letter_1");
   BOOST_TEST(&f.trainer.get_extension("mine") == &c);
+  BOOST_TEST((f.trainer.get_extension("mine") != nullptr));
+  f.trainer.get_extension("mine")->priority = 7;
+  BOOST_TEST(c.priority == 7);
   const std::vector<std::string> expected{"Letter", "Letter_1", "mine", "<lambda>", "<lambda>_1"};
   BOOST_TEST(f.trainer.extension_names() == expected, boost::test_tools::per_element());
   BOOST_TEST(has(message_of<catena::ValueError>([&] { f.trainer.get_extension("other"); }), "Letter_1"));

@@ -1,0 +1,60 @@
+// nn::models: the numbers of parameters that torchvision documents, its keys, results, other last layers.
+#include <catena/nn/vision/torch_models.h>
+
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include <catena/nn/serializers/state_dict.h>
+#include <catena/tests/support/attributes.h>
+
+using namespace autograd;
+
+namespace {
+
+template <class Net> std::int64_t number_of_parameters(const Net& net) {
+  std::int64_t n = 0;
+  for (const auto& p : net.params()) n += p.size();
+  return n;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(torch_models)
+
+BOOST_AUTO_TEST_CASE(residual_networks) {
+  nn::models::ResNet net = nn::models::resnet18({.num_classes = 10});
+  BOOST_TEST(number_of_parameters(net) == 11689512 - 513 * 990);
+  std::set<std::string> keys;
+  for (const auto& [key, value] : net.state_dict()) keys.insert(key);
+  for (const char* key : {"conv1.weight", "bn1.running_mean", "layer1.0.conv1.weight", "layer2.0.downsample.0.weight",
+                          "layer2.0.downsample.1.weight", "layer4.1.bn2.bias", "fc.weight", "fc.bias"})
+    BOOST_TEST(keys.count(key) == 1u, key);
+  BOOST_TEST(keys.count("layer1.0.downsample.0.weight") == 0u);
+  net.fc = nn::Linear(512, 3);
+  net.eval();
+  BOOST_TEST(net(Variable(arrays::zeros({2, 3, 32, 32}))).shape() == (Shape{2, 3}));
+  BOOST_CHECK_THROW(nn::models::ResNet(false, {2, 2}), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_CASE(larger_networks, *test::slow()) {
+  BOOST_TEST(number_of_parameters(nn::models::resnet18()) == 11689512);
+  BOOST_TEST(number_of_parameters(nn::models::resnet34()) == 21797672);
+  BOOST_TEST(number_of_parameters(nn::models::resnet50()) == 25557032);
+  BOOST_TEST(number_of_parameters(nn::models::vgg11()) == 132863336);
+  BOOST_TEST(number_of_parameters(nn::models::alexnet()) == 61100840);
+}
+
+BOOST_AUTO_TEST_CASE(networks_of_features) {
+  nn::models::VGG net({1, 1, 1, 1, 1}, true, {.num_classes = 2});
+  std::set<std::string> keys;
+  for (const auto& [key, value] : net.state_dict()) keys.insert(key);
+  // A convolution, its normalization, the function and the pooling have numbers.
+  for (const char* key : {"features.0.weight", "features.1.running_var", "features.4.weight", "features.16.bias",
+                          "classifier.0.weight", "classifier.3.weight", "classifier.6.bias"})
+    BOOST_TEST(keys.count(key) == 1u, key);
+  net.eval();
+  BOOST_TEST(net(Variable(arrays::zeros({1, 3, 32, 32}))).shape() == (Shape{1, 2}));
+  BOOST_CHECK_THROW(nn::models::VGG({1, 1}, true), catena::ValueError);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
