@@ -16,7 +16,7 @@ std::int64_t channels_of(const Variable& x) {
 }  // namespace
 
 GroupNormalization::GroupNormalization(int num_groups, std::optional<int> size, const Options& o)
-    : groups(num_groups), gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
+    : ScaleAndShift(Parameter(o.initial_gamma, {-1}), Parameter(o.initial_beta, {-1})), groups(num_groups), eps(o.eps) {
   name_params();
   internal::grouped("GroupNormalization", "size", size.value_or(0), groups);
   if (size) initialize(*size, "GroupNormalization");
@@ -30,6 +30,7 @@ void GroupNormalization::initialize(std::int64_t size, const char* where) {
 }
 
 Variable GroupNormalization::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!gamma.is_initialized() || !beta.is_initialized()) initialize(channels_of(x), internal::kFirstCall);
@@ -39,10 +40,12 @@ Variable GroupNormalization::operator()(const Variable& x) {
   }
 }
 
-InstanceNormalization::InstanceNormalization(std::optional<int> size, const Options& o) : eps(o.eps) {
+InstanceNormalization::InstanceNormalization(std::optional<int> size, const Options& o)
+    : ScaleAndShift({}, {}), eps(o.eps) {
   if (o.affine) {
     gamma.emplace(o.initial_gamma, Shape{-1});
     beta.emplace(o.initial_beta, Shape{-1});
+    refer_handles();
   }
   name_params();
   if (size && gamma) {
@@ -53,6 +56,7 @@ InstanceNormalization::InstanceNormalization(std::optional<int> size, const Opti
 }
 
 Variable InstanceNormalization::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!gamma) return called(instance_normalization(x, {}, {}, eps));

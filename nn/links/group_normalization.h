@@ -7,6 +7,7 @@
 #include <catena/nn/functions/normalization.h>
 #include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
+#include <catena/nn/links/parameter_handle.h>
 
 namespace nn {
 
@@ -21,7 +22,7 @@ struct GroupNormalizationOptions {
 // Normalizes each example of x (N, size, ...) over groups of neighbouring channels; see group_normalization().
 // ValueError unless the groups divide the channels. Without a size, the first call creates the parameters.
 //   GroupNormalization(8, 64), GroupNormalization(8)
-class CATENA_EXPORT GroupNormalization : public Link {
+class CATENA_EXPORT GroupNormalization : public internal::ScaleAndShift<Parameter> {
  public:
   using Options = GroupNormalizationOptions;
   explicit GroupNormalization(int num_groups, const Options& options = {})
@@ -35,7 +36,6 @@ class CATENA_EXPORT GroupNormalization : public Link {
   Variable operator()(const Variable& x);
 
   int groups;
-  Parameter gamma, beta;
   double eps;
 
  private:
@@ -54,7 +54,7 @@ struct InstanceNormalizationOptions {
 // Normalizes each channel of each example of x (N, size, ...); see instance_normalization(). InvalidType for another
 // number of channels where there are gamma and beta; without a size, the first call creates them.
 //   InstanceNormalization(), InstanceNormalization(64, {.affine = true})
-class CATENA_EXPORT InstanceNormalization : public Link {
+class CATENA_EXPORT InstanceNormalization : public internal::ScaleAndShift<OptionalParameter> {
  public:
   using Options = InstanceNormalizationOptions;
   explicit InstanceNormalization(const Options& options = {}) : InstanceNormalization(options.num_features, options) {}
@@ -63,7 +63,6 @@ class CATENA_EXPORT InstanceNormalization : public Link {
   NN_MEMBERS(gamma, beta)
   Variable operator()(const Variable& x);
 
-  OptionalParameter gamma, beta;
   double eps;
 };
 
