@@ -47,6 +47,28 @@ template <class Of> class LayerMembers {
   CATENA_MEMBER_OF_LAYER(register_full_backward_hook)
   CATENA_MEMBER_OF_LAYER(register_full_backward_pre_hook)
   CATENA_MEMBER_OF_LAYER(register_backward_hook)
+  // Chainer's.
+  CATENA_MEMBER_OF_LAYER(name)
+  CATENA_MEMBER_OF_LAYER(params)
+  CATENA_MEMBER_OF_LAYER(namedparams)
+  CATENA_MEMBER_OF_LAYER(param)
+  CATENA_MEMBER_OF_LAYER(links)
+  CATENA_MEMBER_OF_LAYER(namedlinks)
+  CATENA_MEMBER_OF_LAYER(disable_update)
+  CATENA_MEMBER_OF_LAYER(enable_update)
+  CATENA_MEMBER_OF_LAYER(update_enabled)
+  CATENA_MEMBER_OF_LAYER(to_device)
+  CATENA_MEMBER_OF_LAYER(to_cpu)
+  CATENA_MEMBER_OF_LAYER(to_gpu)
+  CATENA_MEMBER_OF_LAYER(to_dtype)
+  CATENA_MEMBER_OF_LAYER(device)
+  CATENA_MEMBER_OF_LAYER(cleargrads)
+  CATENA_MEMBER_OF_LAYER(count_params)
+  CATENA_MEMBER_OF_LAYER(add_hook)
+  CATENA_MEMBER_OF_LAYER(delete_hook)
+  CATENA_MEMBER_OF_LAYER(call)
+  CATENA_MEMBER_OF_LAYER(forward)
+  CATENA_MEMBER_OF_LAYER(is_training)
 #undef CATENA_MEMBER_OF_LAYER
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options) const;
 
