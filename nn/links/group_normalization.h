@@ -14,6 +14,7 @@ namespace nn {
 struct GroupNormalizationOptions {
   std::optional<int> num_groups = {}, num_channels = {};  // in place of the arguments
   double eps = 1e-5;
+  bool affine = true;  // false: the link has no parameters
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
   LayerDevice device = {};
   LayerDtype dtype = {};
@@ -32,11 +33,15 @@ class CATENA_EXPORT GroupNormalization : public internal::ScaleAndShift<Paramete
   explicit GroupNormalization(const O& o)
       : GroupNormalization(internal::required("GroupNorm", "num_groups", o.num_groups), o.num_channels, o) {}
 
-  NN_MEMBERS(gamma, beta)
+  Variable call(const Variables& args) override { return internal::invoke(*this, args); }
   Variable operator()(const Variable& x);
 
   int groups;
+  bool affine;  // false: gamma and beta have no values, and are no parameters of the link
   double eps;
+
+ protected:
+  void visit_declared(MemberVisitor& v) override;
 
  private:
   void initialize(std::int64_t size, const char* where);
@@ -45,7 +50,10 @@ class CATENA_EXPORT GroupNormalization : public internal::ScaleAndShift<Paramete
 struct InstanceNormalizationOptions {
   std::optional<int> num_features = {};  // in place of the argument
   double eps = 1e-5;
-  bool affine = false;  // with gamma and beta
+  double momentum = 0.1;  // without effect
+  bool affine = false;    // with gamma and beta
+  // There are no running statistics: true is a NotImplementedError.
+  bool track_running_stats = false;
   Initializer initial_gamma = 1.0, initial_beta = 0.0;
   LayerDevice device = {};
   LayerDtype dtype = {};
