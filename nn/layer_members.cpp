@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include <catena/nn/link_parameters.h>
 #include <catena/nn/module_list.h>
 #include <catena/nn/sequential.h>
 #include <catena/nn/serializers/state_dict.h>
@@ -23,8 +24,15 @@ struct WeightAndBiasFinder final : MemberVisitor {
 template <class Of> void LayerMembers<Of>::refer_to(Link* link) {
   WeightAndBiasFinder found;
   if (link != nullptr) link->visit_members(found);
-  weight.refer_to(found.weight, nullptr);
-  bias.refer_to(found.bias, nullptr);
+  // Without a change nothing is written: several threads may read the elements of one container. While
+  // functional_call() has put other variables in the place of parameters, the handles keep the parameters.
+  const auto refer = [](ParameterHandle& handle, Parameter* parameter) {
+    const bool is_same = handle.required_ == parameter;
+    if (is_same && (parameter == nullptr || handle.is_same(*parameter) || are_parameters_replaced())) return;
+    handle.refer_to(parameter, nullptr);
+  };
+  refer(weight, found.weight);
+  refer(bias, found.bias);
 }
 
 template <class Of> void LayerMembers<Of>::refer_as(const LayerMembers& o) noexcept {
@@ -37,7 +45,7 @@ LoadReport LayerMembers<Of>::load_state_dict(const StateDict& state, const LoadO
   return static_cast<const Of&>(*this).layer().load_state_dict(state, options);
 }
 
-template class CATENA_EXPORT LayerMembers<SequenceElement>;
-template class CATENA_EXPORT LayerMembers<ModuleEntry>;
+template class LayerMembers<SequenceElement>;
+template class LayerMembers<ModuleEntry>;
 
 }  // namespace nn::internal

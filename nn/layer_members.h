@@ -9,7 +9,7 @@
 namespace nn::internal {
 
 // The base of a class Of whose function layer() returns the link.
-template <class Of> class LayerMembers {
+template <class Of> class CATENA_EXPORT LayerMembers {
  public:
   // Handles of the parameters W, gamma or weight and b, beta or bias of the link; null for those that it lacks.
   ParameterHandle weight, bias;
@@ -66,10 +66,10 @@ template <class Of> class LayerMembers {
   CATENA_MEMBER_OF_LAYER(count_params)
   CATENA_MEMBER_OF_LAYER(add_hook)
   CATENA_MEMBER_OF_LAYER(delete_hook)
-  CATENA_MEMBER_OF_LAYER(call)
-  CATENA_MEMBER_OF_LAYER(forward)
   CATENA_MEMBER_OF_LAYER(is_training)
 #undef CATENA_MEMBER_OF_LAYER
+  // PyTorch's name of a call.
+  template <class... V> Variable forward(const V&... args) const { return static_cast<const Of&>(*this)(args...); }
   LoadReport load_state_dict(const StateDict& state, const LoadOptions& options) const;
 
  protected:

@@ -14,13 +14,6 @@ internal::AnyLink link_of(internal::SequenceElement element, const char* op) {
   return internal::function_link(std::move(element.function));
 }
 
-internal::SequenceElement element_of(internal::AnyLink link) {
-  internal::SequenceElement element;
-  element.link = std::move(link);
-  element.is_given = true;
-  return element;
-}
-
 }  // namespace
 
 internal::ModuleEntry::ModuleEntry(ModuleList& list, std::int64_t index) : list_(&list), index_(index) {
@@ -38,7 +31,8 @@ Link& internal::ModuleEntry::operator=(SequenceElement element) {
   return link;
 }
 internal::SequenceElement internal::ModuleEntry::element() const {
-  return element_of(list_ != nullptr ? list_->links_[list_->position("ModuleList", index_)] : dict_->copy_of(name_));
+  return internal::SequenceElement(list_ != nullptr ? list_->links_[list_->position("ModuleList", index_)]
+                                                    : dict_->copy_of(name_));
 }
 
 ModuleList::ModuleList(std::initializer_list<Element> elements) { extend(elements); }
@@ -54,7 +48,7 @@ void ModuleList::extend(std::initializer_list<Element> elements) {
 
 void ModuleList::extend(const ModuleList& more) {
   std::vector<internal::AnyLink> copies = more.links_;  // `more` may be this list
-  for (internal::AnyLink& link : copies) append(element_of(std::move(link)));
+  for (internal::AnyLink& link : copies) append(internal::SequenceElement(std::move(link)));
 }
 
 std::size_t ModuleList::position(const char* op, std::int64_t index) const {
@@ -78,7 +72,7 @@ ModuleList::Element ModuleList::pop(std::int64_t index) {
   links_.erase(at);
   for (std::size_t i = 0; i < links_.size(); ++i) set_name(links_[i].get(), std::to_string(i));
   set_name(taken.get(), {});
-  return element_of(std::move(taken));
+  return internal::SequenceElement(std::move(taken));
 }
 
 void ModuleList::insert(std::int64_t index, Element element) {
@@ -118,7 +112,7 @@ ModuleDict::Element ModuleDict::pop(std::string_view name) {
   internal::AnyLink taken = std::move(*added_link(name));
   internal::remove_added(*this, name);
   set_name(taken.get(), {});
-  return element_of(std::move(taken));
+  return internal::SequenceElement(std::move(taken));
 }
 
 bool ModuleDict::contains(std::string_view name) {

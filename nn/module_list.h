@@ -49,7 +49,8 @@ class CATENA_EXPORT ModuleEntry : public LayerMembers<ModuleEntry> {
   requires(sizeof...(V) > 0) Variable operator()(const V&... args) const {
     return as_link().call(Variables{Variable(args)...});
   }
-  Variable operator()(const Variables& args) const { return as_link().call(args); }
+  Variable operator()(const Variables& args) const { return call(args); }
+  Variable call(const Variables& args) const { return as_link().call(args); }
   SequenceElement element() const;  // with a copy of the link
 
  private:
@@ -99,6 +100,7 @@ class CATENA_EXPORT ModuleDict : public Chain {
   void update(std::initializer_list<Item> items);
   // heads["a"](x), heads["a"].weight, heads["c"] = nn::Linear(8, 3);
   internal::ModuleEntry operator[](std::string_view name) { return {*this, name}; }
+  using Chain::operator[];
   Element pop(std::string_view name);  // removes an element and returns it; KeyError
   bool contains(std::string_view name);
   std::size_t size();

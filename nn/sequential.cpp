@@ -42,7 +42,8 @@ class FunctionLink : public Link {
 AnyLink function_link(autograd::UnaryFunction function) { return AnyLink(FunctionLink(std::move(function))); }
 
 SequenceElement::SequenceElement(const SequenceElement& o)
-    : link(o.link), function(o.function), is_given(o.is_given), name(o.name), hooked_(o.hooked_) {
+    : link(o.link), function(o.function), is_given(o.is_given), name(o.name) {
+  if (o.hooked_) call_hooked(*o.hooked_);
   refer_handles();
 }
 
@@ -66,13 +67,15 @@ SequenceElement& SequenceElement::operator=(SequenceElement o) {
 Link& SequenceElement::layer() const {
   if (link) return link->get();
   check<ValueError>(is_given, "Sequential", "the element is empty");
-  if (!hooked_) {
-    hooked_ = catena::Shared<AnyLink>::make(AnyLink(FunctionLink(function)));
-    function = [hooked = hooked_](const Variable& x) {
-      return static_cast<FunctionLink&>(hooked->get()).in_mode_of_caller(x);
-    };
-  }
+  if (!hooked_) call_hooked(AnyLink(FunctionLink(function)));
   return hooked_->get();
+}
+
+void SequenceElement::call_hooked(AnyLink with_hooks) const {
+  hooked_ = catena::Shared<AnyLink>::make(std::move(with_hooks));
+  function = [hooked = hooked_](const Variable& x) {
+    return static_cast<FunctionLink&>(hooked->get()).in_mode_of_caller(x);
+  };
 }
 
 SequenceElement& SequenceElement::operator[](std::int64_t index) const {

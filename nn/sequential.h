@@ -43,7 +43,8 @@ class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
   SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
   template <class E>
   SequenceElement(E&& element) requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) : is_given(true) {
-    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>) link.emplace(std::forward<E>(element));
+    constexpr bool kIsLink = std::is_base_of_v<Link, std::decay_t<E>> || std::is_same_v<AnyLink, std::decay_t<E>>;
+    if constexpr (kIsLink) link.emplace(std::forward<E>(element));
     else if constexpr (requires { element.element(); }) take(element.element());  // of a ModuleList
     else function = layer_of(std::forward<E>(element));
     refer_handles();
@@ -80,6 +81,7 @@ class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
   Link& layer() const;
   void refer_handles() { this->refer_to(link ? &link->get() : nullptr); }
   void take(SequenceElement&& o) noexcept;
+  void call_hooked(AnyLink with_hooks) const;
 
   Sequential* owner_ = nullptr;  // for an assignment; set where the sequence gives the element to a program
   mutable catena::Shared<AnyLink> hooked_;

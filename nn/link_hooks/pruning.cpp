@@ -19,7 +19,7 @@ using catena::check;
 using catena::ValueError;
 
 // The persistent of a name that a link has; null if there is none.
-Persistent* persistent_of(Link& link, const std::string& name) {
+Persistent* buffer_of(Link& link, const std::string& name) {
   struct Finder final : MemberVisitor {
     std::string_view wanted;
     Persistent* found = nullptr;
@@ -35,7 +35,7 @@ Persistent* persistent_of(Link& link, const std::string& name) {
 }  // namespace
 
 Variable link_hooks::Pruning::weight(Link& link, const Variable& W) const {
-  const Persistent* const mask = persistent_of(link, weight_name() + "_mask");
+  const Persistent* const mask = buffer_of(link, weight_name() + "_mask");
   return mask != nullptr ? W * autograd::as_variable(mask->array()) : W;
 }
 
@@ -53,7 +53,7 @@ class Pruned {
     const Parameter& p = module.param(name_);
     check<catena::RuntimeError>(p.is_initialized(), "prune", "the parameter ", name_,
                                 " has no shape yet: call the module once before");
-    const Persistent* const given = persistent_of(module, name_ + "_mask");
+    const Persistent* const given = buffer_of(module, name_ + "_mask");
     mask = given != nullptr ? autograd::to_vector<double>(given->array()) : Numbers(std::size_t(p.size()), 1.0);
   }
   const Parameter& parameter() const { return module_.param(name_); }
@@ -62,7 +62,7 @@ class Pruned {
     const Parameter& p = parameter();
     const Array on_host = autograd::array(mask, p.shape());
     Array array = autograd::astype(autograd::to_device(on_host, p.device()), p.dtype());
-    if (Persistent* const given = persistent_of(module_, name_ + "_mask")) {
+    if (Persistent* const given = buffer_of(module_, name_ + "_mask")) {
       autograd::assign(given->array(), array);
     } else {
       module_.register_buffer(name_ + "_mask", array);
@@ -191,7 +191,7 @@ void global_unstructured(const std::vector<PrunedParameter>& parameters, Method 
 
 Link& remove(Link& module, const std::string& name) {
   const std::string own = internal::name_in(module, name);
-  check<ValueError>(persistent_of(module, own + "_mask") != nullptr, "prune", "the parameter ", own, " is not pruned");
+  check<ValueError>(buffer_of(module, own + "_mask") != nullptr, "prune", "the parameter ", own, " is not pruned");
   module.delete_hook(key_of(own));
   nn::internal::remove_added(module, own + "_mask");
   return module;
