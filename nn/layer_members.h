@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <catena/nn/link.h>
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn::internal {
 

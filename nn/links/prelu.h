@@ -5,7 +5,7 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/link.h>
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn {
 

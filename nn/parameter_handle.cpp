@@ -1,11 +1,10 @@
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include <catena/nn/link_parameters.h>
-#include <catena/nn/links/filters.h>
 
 namespace nn {
 
