@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(elements_are_replaced) {
 
 BOOST_AUTO_TEST_CASE(slices_share_arrays) {
   nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4));
-  nn::Sequential body = s.slice(0, -1), last = s[Slice(-1, {})];
+  nn::Sequential body = s.slice(0, -1), last = s[catena::Slice(-1, {})];
   CHECK_LIST(sizes(body), std::vector<int>{3, 0});
   CHECK_LIST(sizes(last), std::vector<int>{4});
   autograd::fill(s.params()[0].data(), 7);
