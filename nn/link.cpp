@@ -7,6 +7,7 @@
 
 #include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/error_context.h>
+#include <catena/nn/buffer.h>
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_parameters.h>
 #include <catena/nn/path_pattern.h>
@@ -392,7 +393,7 @@ namespace internal {
 struct AddedMembers::Member {
   std::string name;
   std::optional<Parameter> parameter;
-  std::optional<Persistent> persistent;
+  std::optional<Buffer> persistent;
   std::optional<AnyLink> link;
 };
 struct AddedMembers::List {
@@ -455,6 +456,13 @@ AddedMembers::Member& AddedMembers::add(const Link& to, const std::string& name)
   return *list_->members.emplace_back(new Member{name, {}, {}, {}});
 }
 
+AnyLink* AddedMembers::link_of(std::string_view name) const noexcept {
+  if (!list_) return nullptr;
+  for (const auto& member : list_->members)
+    if (member->name == name && member->link) return &*member->link;
+  return nullptr;
+}
+
 void AddedMembers::remove(std::string_view name) noexcept {
   if (list_) std::erase_if(list_->members, [&](const auto& member) { return member->name == name; });
 }
@@ -500,10 +508,14 @@ Parameter& Link::add_param(const std::string& name, const Shape& shape, Initiali
 Persistent& Link::add_persistent(const std::string& name, const Array& value) {
   return added_.add(*this, name).persistent.emplace(device_ && value ? autograd::to_device(value, *device_) : value);
 }
+Buffer& Link::register_buffer(const std::string& name, const Array& value) {
+  return static_cast<Buffer&>(add_persistent(name, value));  // AddedMembers has buffers
+}
 void Link::adopt(Link& child, std::string_view name) const {
   if (device_) child.to_device(*device_);
   Naming::give(child, name);
 }
+internal::AnyLink* Link::added_link(std::string_view name) noexcept { return added_.link_of(name); }
 Link& Link::own_link(const std::string& name, internal::AnyLink link) {
   adopt(link.get(), name);
   return added_.add(*this, name).link.emplace(std::move(link)).get();

@@ -30,7 +30,9 @@ void check_class(const char* op, const std::type_info& link, const std::type_inf
 }
 
 void throw_not_callable(const char* type, std::size_t num_args) {
-  catena::fail<TypeError>("Link.call", "the class ", type, " has no operator() for ", num_args, " variables");
+  catena::fail<TypeError>("Link.call", "the class ", type, " has no operator() for ", num_args,
+                          " variables that returns a Variable; a forward() with other results is called by its name, "
+                          "net.forward(x)");
 }
 
 static constinit thread_local const CallScope* innermost_call = nullptr;

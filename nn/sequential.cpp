@@ -1,5 +1,6 @@
 #include <catena/nn/sequential.h>
 
+#include <algorithm>
 #include <typeinfo>
 
 #include <catena/autograd/debug.h>
@@ -9,6 +10,81 @@ namespace nn {
 
 using catena::check;
 using catena::ValueError;
+
+namespace internal {
+namespace {
+
+class FunctionLink : public Link {
+ public:
+  explicit FunctionLink(autograd::UnaryFunction function) : function_(std::move(function)) {}
+  Variable call(const Variables& args) override {
+    check<catena::TypeError>(args.size() == 1, "Link.call", "the function takes 1 variable, not ", args.size());
+    LinkCall called(*this, args);
+    return called(function_(args[0]));
+  }
+  // The function with the hooks of the link, in the mode of the caller.
+  Variable in_mode_of_caller(const Variable& x) {
+    const NamedLinkHooks* const own = hooks_of(*this);
+    if (own == nullptr) return function_(x);
+    const NamedLinkHooks hooks = *own;  // a hook may remove itself
+    for (const auto& [name, hook] : hooks) hook->forward_preprocess(*this, {x});
+    const Variable y = function_(x);
+    for (auto hook = hooks.rbegin(); hook != hooks.rend(); ++hook) hook->second->forward_postprocess(*this, {x}, {y});
+    return y;
+  }
+
+ private:
+  autograd::UnaryFunction function_;
+};
+
+}  // namespace
+
+AnyLink function_link(autograd::UnaryFunction function) { return AnyLink(FunctionLink(std::move(function))); }
+
+SequenceElement::SequenceElement(const SequenceElement& o)
+    : link(o.link), function(o.function), is_given(o.is_given), name(o.name) {
+  if (o.hooked_) call_hooked(*o.hooked_);
+  refer_handles();
+}
+
+SequenceElement::SequenceElement(SequenceElement&& o) noexcept { take(std::move(o)); }
+
+void SequenceElement::take(SequenceElement&& o) noexcept {
+  link = std::move(o.link);
+  function = std::move(o.function);
+  is_given = o.is_given;
+  name = std::move(o.name);
+  hooked_ = std::move(o.hooked_);
+  refer_as(o);
+}
+
+SequenceElement& SequenceElement::operator=(SequenceElement o) {
+  if (owner_ != nullptr) owner_->replace(*this, std::move(o));
+  else take(std::move(o));
+  return *this;
+}
+
+Link& SequenceElement::layer() const {
+  if (link) return link->get();
+  check<ValueError>(is_given, "Sequential", "the element is empty");
+  if (!hooked_) call_hooked(AnyLink(FunctionLink(function)));
+  return hooked_->get();
+}
+
+void SequenceElement::call_hooked(AnyLink with_hooks) const {
+  hooked_ = catena::Shared<AnyLink>::make(std::move(with_hooks));
+  function = [hooked = hooked_](const Variable& x) {
+    return static_cast<FunctionLink&>(hooked->get()).in_mode_of_caller(x);
+  };
+}
+
+SequenceElement& SequenceElement::operator[](std::int64_t index) const {
+  auto* const sequence = dynamic_cast<Sequential*>(&as_link());
+  check<catena::TypeError>(sequence != nullptr, "Sequential", "the element has no elements: it is no Sequential");
+  return (*sequence)[index];
+}
+
+}  // namespace internal
 
 Link& internal::SequenceElement::as_link() const {
   check<catena::TypeError>(is_link(), "Sequential", "the element is a function, not a link");
@@ -57,6 +133,61 @@ void Sequential::name_links() const {
     if (e.link) set_name(e.link->get(), key_of(e, i++));
 }
 
+Sequential::Sequential(Sequential&& o) noexcept : Link(std::move(o)), elements_(std::move(o.elements_)) { release(); }
+Sequential& Sequential::operator=(const Sequential& o) {
+  Link::operator=(static_cast<const Link&>(o));
+  elements_ = std::vector<Element>(o.elements_);
+  return *this;
+}
+Sequential& Sequential::operator=(Sequential&& o) noexcept {
+  Link::operator=(static_cast<Link&&>(o));
+  elements_ = std::move(o.elements_);
+  release();
+  return *this;
+}
+
+void Sequential::release() noexcept {
+  for (Element& e : elements_) e.owner_ = nullptr;
+}
+
+Sequential::Element& Sequential::operator[](std::int64_t index) {
+  Element& e = elements_[position("Sequential", index)];
+  e.owner_ = this;
+  e.refer_handles();  // a parameter may have been assigned
+  return e;
+}
+
+std::vector<Sequential::Element>::iterator Sequential::begin() {
+  for (Element& e : elements_) {
+    e.owner_ = this;
+    e.refer_handles();
+  }
+  return elements_.begin();
+}
+
+void Sequential::replace(Element& place, Element element) {
+  check<ValueError>(element.is_given, "Sequential", "there is no link and no function to assign");
+  element.name = place.name;
+  if (element.link) adopt(element.link->get(), {});
+  place.take(std::move(element));
+  name_links();
+}
+
+Sequential Sequential::slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop,
+                             std::int64_t step) const {
+  check<ValueError>(step >= 1, "Sequential.slice", "the step is ", step, " and must be at least 1");
+  const auto n = static_cast<std::int64_t>(elements_.size());
+  const auto bound = [n](std::int64_t i) { return std::clamp<std::int64_t>(i < 0 ? i + n : i, 0, n); };
+  Sequential part;
+  for (std::int64_t i = bound(start.value_or(0)); i < bound(stop.value_or(n)); i += step) {
+    const Element& e = elements_[static_cast<std::size_t>(i)];
+    part.append(e);
+    if (e.link) apply_copy_mode(part.elements_.back().link->get(), e.link->get(), CopyMode::share);
+    part.elements_.back().refer_handles();
+  }
+  return part;
+}
+
 void Sequential::insert(std::int64_t index, Element element) {
   const auto n = static_cast<std::int64_t>(elements_.size());
   check<ValueError>(element.is_given, "Sequential.insert", "there is no link and no function to insert");
@@ -65,6 +196,7 @@ void Sequential::insert(std::int64_t index, Element element) {
   for (const Element& e : elements_)
     if (e.name == element.name) element.name.clear();
   if (element.link) adopt(element.link->get(), {});
+  release();
   elements_.insert(elements_.begin() + static_cast<std::ptrdiff_t>(at), std::move(element));
   name_links();
 }
@@ -75,6 +207,7 @@ void Sequential::extend(const Sequential& more) {
 }
 
 Sequential::Element Sequential::pop(std::int64_t index) {
+  release();
   const auto at = elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.pop", index));
   Element taken = std::move(*at);
   elements_.erase(at);
@@ -84,6 +217,7 @@ Sequential::Element Sequential::pop(std::int64_t index) {
 }
 
 void Sequential::remove(std::int64_t index) {
+  release();
   elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.remove", index)));
   name_links();
 }
@@ -95,6 +229,7 @@ std::int64_t Sequential::count_by_layer_type(std::string_view type) const {
 }
 
 void Sequential::remove_by_layer_type(std::string_view type) {
+  release();
   std::erase_if(elements_, [&](const Element& e) { return is_of_class(e, type); });
   name_links();
 }

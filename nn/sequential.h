@@ -1,6 +1,7 @@
 // Sequential: links and functions that are called in order.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
@@ -12,9 +13,14 @@
 
 #include <catena/autograd/unary_function.h>
 #include <catena/kernels/base/function.h>
+#include <catena/kernels/base/index_key.h>
+#include <catena/kernels/base/pointers.h>
+#include <catena/nn/layer_members.h>
 #include <catena/nn/link.h>
 
 namespace nn {
+
+class Sequential;
 
 namespace internal {
 // Makes a function of one variable: further arguments (options) get the defaults of their types.
@@ -26,26 +32,59 @@ catena::Function<Variable(const Variable&)> layer_of(Variable (*f)(const Variabl
 }
 template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
 
-// A link or a function; neither of them if it was made without arguments.
-struct SequenceElement {
+// A function of one variable as a link without parameters.
+CATENA_EXPORT AnyLink function_link(autograd::UnaryFunction function);
+
+// A link or a function; neither of them if it was made without arguments. It has the members of its link that programs
+// use in PyTorch. A function is a layer without parameters, which may have hooks.
+class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
+ public:
   SequenceElement() = default;
   SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
   template <class E>
   SequenceElement(E&& element) requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) : is_given(true) {
-    if constexpr (std::is_base_of_v<Link, std::decay_t<E>>) link.emplace(std::forward<E>(element));
+    constexpr bool kIsLink = std::is_base_of_v<Link, std::decay_t<E>> || std::is_same_v<AnyLink, std::decay_t<E>>;
+    if constexpr (kIsLink) link.emplace(std::forward<E>(element));
+    else if constexpr (requires { element.element(); }) take(element.element());  // of a ModuleList
     else function = layer_of(std::forward<E>(element));
+    refer_handles();
   }
+  SequenceElement(const SequenceElement& o);
+  SequenceElement(SequenceElement&& o) noexcept;
+  // An element of a sequence is replaced: it keeps its name, and a link is moved to the device of the sequence.
+  SequenceElement& operator=(SequenceElement o);
+  ~SequenceElement() = default;
+
   bool is_link() const noexcept { return link.has_value(); }
   // Returns the link; TypeError for a function.
-  CATENA_EXPORT Link& as_link() const;
-  std::vector<Variable> parameters() const { return as_link().parameters(); }
+  Link& as_link() const;
   operator Link&() const { return as_link(); }
-  CATENA_EXPORT Variable operator()(const Variable& x) const;
+  // The link if it is of class L, else null: if (auto* fc = net[2].as<nn::Linear>()) ...
+  template <class L> L* as() const { return link ? dynamic_cast<L*>(&link->get()) : nullptr; }
+  Variable operator()(const Variable& x) const;
+  template <std::convertible_to<Variable>... V>
+  requires(sizeof...(V) > 1) Variable operator()(const V&... args) const {
+    return as_link().call(Variables{Variable(args)...});
+  }
+  // An element of a sequence in the sequence: net[0][1].
+  SequenceElement& operator[](std::int64_t index) const;
 
   std::optional<AnyLink> link;
-  autograd::UnaryFunction function;
+  mutable autograd::UnaryFunction function;
   bool is_given = false;
   std::string name = {};  // of add_module; empty: the number
+
+ private:
+  friend class nn::Sequential;
+  friend class LayerMembers<SequenceElement>;
+  // The link; of a function, one that has its hooks.
+  Link& layer() const;
+  void refer_handles() { this->refer_to(link ? &link->get() : nullptr); }
+  void take(SequenceElement&& o) noexcept;
+  void call_hooked(AnyLink with_hooks) const;
+
+  Sequential* owner_ = nullptr;  // for an assignment; set where the sequence gives the element to a program
+  mutable catena::Shared<AnyLink> hooked_;
 };
 }  // namespace internal
 
@@ -63,6 +102,11 @@ class CATENA_EXPORT Sequential : public Link {
   using Element = internal::SequenceElement;
 
   Sequential() = default;
+  Sequential(const Sequential& o) = default;
+  Sequential(Sequential&& o) noexcept;
+  Sequential& operator=(const Sequential& o);
+  Sequential& operator=(Sequential&& o) noexcept;
+  ~Sequential() override = default;
   template <class... E,
             class = std::enable_if_t<sizeof...(E) != 1 || !(std::is_same_v<std::decay_t<E>, Sequential> && ...)>>
   explicit Sequential(E&&... elements) {
@@ -97,11 +141,23 @@ class CATENA_EXPORT Sequential : public Link {
   void remove_by_layer_type(std::string_view type);
 
   std::size_t size() const noexcept { return elements_.size(); }
-  // The element of an index: it can be called, and is a Link& where it is one.
-  //   seq[0].as_link().disable_update()   nn::Linear& l = dynamic_cast<nn::Linear&>(seq[2].as_link());
+  // The element of an index: it can be called, has the members of its link, is a Link& where it is one, and can be
+  // replaced.
+  //   seq[0].requires_grad_(false)   seq[2].weight.shape()   nn::Linear* l = seq[2].as<nn::Linear>();
+  //   seq[2] = nn::Linear(4, 5);
   const Element& operator[](std::int64_t index) const { return elements_[position("Sequential", index)]; }
+  Element& operator[](std::int64_t index);
   auto begin() const noexcept { return elements_.begin(); }
   auto end() const noexcept { return elements_.end(); }
+  std::vector<Element>::iterator begin();
+  std::vector<Element>::iterator end() noexcept { return elements_.end(); }
+  // A sequence of some elements with the same arrays: features = net.slice(0, -1), net[nd::Slice({}, -1)].
+  // ValueError for a step below 1.
+  Sequential slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop = {},
+                   std::int64_t step = 1) const;
+  template <std::same_as<catena::Slice> S> Sequential operator[](const S& range) const {
+    return slice(range.start, range.stop, range.step.value_or(1));
+  }
 
   // Returns a sequence of the elements of this one, with copies of the elements of sequences in place of these.
   Sequential flatten() const;
@@ -118,8 +174,11 @@ class CATENA_EXPORT Sequential : public Link {
   void visit_declared(MemberVisitor& v) override;
 
  private:
+  friend class internal::SequenceElement;
   std::size_t position(const char* op, std::int64_t index) const;
   void name_links() const;
+  void replace(Element& place, Element element);
+  void release() noexcept;  // ends the assignments of elements through references
 
   std::vector<Element> elements_;
 };

@@ -94,7 +94,8 @@ struct CATENA_EXPORT Example {
 
   Example() = default;
   Example(Array a) : values{std::move(a)} {}
-  template <internal::HasArray V> Example(const V& variable) : values{variable.data()} {}
+  template <internal::HasArray V>
+  requires(!std::is_base_of_v<Example, V>) Example(const V& variable) : values{variable.data()} {}
   Example(std::vector<Array> tuple) : values(std::move(tuple)) {}
   // Make an example of a number, and of a tuple of arrays and numbers: Example({x, 3}).
   template <class T> Example(T number) requires std::is_arithmetic_v<T> : values{ExampleValue(number).array()} {}

@@ -333,10 +333,17 @@ struct BatchSamplerOptions {
   std::int64_t batch_size = 1;
   bool drop_last = false;
 };
+struct DropLastOptions {
+  bool drop_last = false;
+};
 struct CATENA_EXPORT BatchSampler {
   template <std::same_as<BatchSamplerOptions> O = BatchSamplerOptions>
   BatchSampler(AnyOrderSampler order, const O& o) : BatchSampler(std::move(order), o.batch_size, o.drop_last) {}
   BatchSampler(AnyOrderSampler order, std::int64_t size, bool leave_out_last = false);
+  // BatchSampler(sampler, 32, {.drop_last = true})
+  template <std::same_as<DropLastOptions> O = DropLastOptions>
+  BatchSampler(AnyOrderSampler order, std::int64_t size, const O& o)
+      : BatchSampler(std::move(order), size, o.drop_last) {}
   // The batches of a sweep by themselves, as of a loop over the sampler, and their number.
   using const_iterator = internal::DrawnIterator<std::vector<std::int64_t>>;
   const_iterator begin() const;

@@ -8,5 +8,6 @@
 #include <catena/training/transforms/functional.h>
 #include <catena/training/transforms/geometry.h>
 #include <catena/training/transforms/mixing.h>
+#include <catena/training/transforms/of_variables.h>
 #include <catena/training/transforms/random_geometry.h>
 #include <catena/training/transforms/transform.h>

@@ -7,9 +7,7 @@
 #include <catena/nn/link_hooks/weight_normalization.h>
 
 namespace nn::utils::internal {
-namespace {
 
-// The name of a parameter of the link: Chainer's for PyTorch's, unless the link has one of this name.
 std::string name_in(const Link& link, const std::string& name) {
   const std::string_view other = name == "weight" ? "W" : name == "bias" ? "b" : "";
   if (other.empty()) return name;
@@ -17,6 +15,8 @@ std::string name_in(const Link& link, const std::string& name) {
   link.for_each_param([&](std::string_view path, const Variable&) { has_name |= path.substr(1) == name; });
   return has_name ? name : std::string(other);
 }
+namespace {
+
 // The key of a hook, by which the hooks of several parameters of a link differ.
 std::string key_of(const std::string& hook, const std::string& parameter) {
   return parameter == "W" ? hook : hook + "_" + parameter;

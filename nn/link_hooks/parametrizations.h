@@ -34,6 +34,8 @@ struct SpectralNormOptions {
 };
 
 namespace internal {
+// The name of a parameter of the link: Chainer's for PyTorch's, unless the link has one of this name.
+std::string name_in(const Link& link, const std::string& name);
 CATENA_EXPORT void add_weight_norm(Link& module, const WeightNormOptions& o);
 CATENA_EXPORT void add_spectral_norm(Link& module, const SpectralNormOptions& o);
 CATENA_EXPORT void remove_norm(const char* op, Link& module, const std::string& name);

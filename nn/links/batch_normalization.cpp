@@ -26,7 +26,8 @@ Initializer with_dtype(const Initializer& initializer, std::optional<autograd::D
 }  // namespace
 
 BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
-    : avg_mean(generate_array(with_dtype(o.initial_avg_mean, o.dtype), size)),
+    : ScaleAndShift({}, {}),
+      avg_mean(generate_array(with_dtype(o.initial_avg_mean, o.dtype), size)),
       avg_var(generate_array(with_dtype(o.initial_avg_var, o.dtype), size)),
       decay(o.decay),
       eps(o.eps),
@@ -34,6 +35,7 @@ BatchNormalization::BatchNormalization(const Shape& size, const Options& o)
       axis(o.axis) {
   if (o.use_gamma) gamma.emplace(with_dtype(o.initial_gamma, o.dtype), size);
   if (o.use_beta) beta.emplace(with_dtype(o.initial_beta, o.dtype), size);
+  refer_handles();
   name_params();
 }
 
@@ -94,6 +96,7 @@ autograd::Dims kept_behind_first(const catena::Axes& over, const Variable& x) {
 }  // namespace
 
 Variable BatchNormalization::operator()(const Variable& x, const BatchNormalizationCallOptions& o) {
+  update_handles();
   LinkCall called(*this, x);
   if (!axis.given()) return called(normalized(x, o));
   const autograd::Dims order = kept_behind_first(axis, x);

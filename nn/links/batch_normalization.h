@@ -6,6 +6,7 @@
 
 #include <catena/nn/functions/normalization.h>
 #include <catena/nn/link.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn {
 
@@ -32,7 +33,7 @@ struct BatchNormalizationCallOptions {
 //
 // Normalizes with the statistics of the batch and updates moving averages of them; test mode uses the averages. In
 // training, a batch with one element per statistic is normalized to beta: a UserWarning says so, and what to do.
-class CATENA_EXPORT BatchNormalization : public Link {
+class CATENA_EXPORT BatchNormalization : public internal::ScaleAndShift<OptionalParameter> {
  public:
   using Options = BatchNormalizationLinkOptions;
   explicit BatchNormalization(const Shape& size, const Options& options = {});
@@ -46,7 +47,6 @@ class CATENA_EXPORT BatchNormalization : public Link {
   }
   void start_finetuning() { N = 0; }
 
-  OptionalParameter gamma, beta;
   Persistent avg_mean, avg_var;
   std::int64_t N = 0;
   double decay, eps;

@@ -8,7 +8,7 @@
 
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/link.h>
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn {
 

@@ -1,5 +1,9 @@
 #include <catena/nn/links/embed_id.h>
 
+#include <set>
+#include <vector>
+
+#include <catena/autograd/functions/torch_products.h>
 #include <catena/nn/link_hook.h>
 
 namespace nn {
@@ -7,7 +11,12 @@ namespace nn {
 EmbedID::EmbedID(int in_size, int out_size, const Options& o)
     : WeightAndBias(Parameter(o.initialW ? o.initialW : initializers::Normal(1.0), {in_size, out_size})),
       ignore_label(o.ignore_label),
-      padding_idx(o.padding_idx) {
+      padding_idx(o.padding_idx),
+      max_norm(o.max_norm),
+      norm_type(o.norm_type) {
+  catena::check<catena::ValueError>((!max_norm || *max_norm > 0) && norm_type > 0, "EmbedID", "max_norm is ",
+                                    max_norm.value_or(1), " and norm_type ", norm_type, "; they must be positive");
+  catena::check<catena::NotImplementedError>(!o.scale_grad_by_freq, "EmbedID", "scale_grad_by_freq is true");
   name_params();
   refer_handles();
   internal::place(*this, o.device, o.dtype);
@@ -28,10 +37,26 @@ EmbedID EmbedID::from_pretrained(const Variable& weights, const PretrainedOption
   return link;
 }
 
+namespace {
+
+// Limits the norms of the rows of W that x reads.
+void limit_rows(const Parameter& W, const Variable& x, double max_norm, double norm_type) {
+  const auto no_graph = autograd::no_backprop_mode();
+  const std::vector<std::int64_t> indices = autograd::to_vector<std::int64_t>(x.data());
+  for (const std::int64_t i : std::set<std::int64_t>(indices.begin(), indices.end())) {
+    if (i < 0 || i >= W.shape(0)) continue;  // a label that is ignored, or the error of embed_id()
+    const Array row = autograd::slice(W.data(), 0, i, i + 1);
+    autograd::assign(row, autograd::renorm(autograd::as_variable(row), norm_type, 0, max_norm).data());
+  }
+}
+
+}  // namespace
+
 Variable EmbedID::operator()(const Variable& x) {
   update_handles();
   LinkCall called(*this, x);
   try {
+    if (max_norm) limit_rows(W, x, *max_norm, norm_type);
     return called(embed_id(x, W, {.ignore_label = ignore_label, .padding_idx = padding_idx}));
   } catch (...) {
     internal::rethrow_at(*this, "EmbedID");

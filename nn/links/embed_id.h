@@ -8,7 +8,7 @@
 #include <catena/nn/functions/connection.h>
 #include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn {
 
@@ -19,7 +19,12 @@ struct EmbedIDLinkOptions {
   // This row of W gets no gradient, and is 0 at first unless initialW is given. Negative numbers count from the end;
   // ValueError for a number outside of [-in_size, in_size).
   std::optional<std::int64_t> padding_idx = {};
-  bool sparse = false;  // without effect: gradients are dense
+  // A call first divides the rows that it reads and whose norm is greater than max_norm, in place, so that they have it
+  // (PyTorch's renorm, without a gradient). ValueError unless both are positive.
+  std::optional<double> max_norm = {};
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;  // true is a NotImplementedError
+  bool sparse = false;              // without effect: gradients are dense
   LayerDevice device = {};
   LayerDtype dtype = {};
 };
@@ -53,6 +58,8 @@ class CATENA_EXPORT EmbedID : public internal::WeightAndBias {
   Variable operator()(const Variable& x);
 
   std::optional<std::int64_t> ignore_label, padding_idx;
+  std::optional<double> max_norm;
+  double norm_type;
 };
 
 }  // namespace nn

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <catena/nn/links/batch_normalization.h>
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn::utils {
 

@@ -16,11 +16,21 @@ std::int64_t channels_of(const Variable& x) {
 }  // namespace
 
 GroupNormalization::GroupNormalization(int num_groups, std::optional<int> size, const Options& o)
-    : groups(num_groups), gamma(o.initial_gamma, {-1}), beta(o.initial_beta, {-1}), eps(o.eps) {
+    : ScaleAndShift(Parameter(o.initial_gamma, {-1}), Parameter(o.initial_beta, {-1}), o.affine, o.affine),
+      groups(num_groups),
+      affine(o.affine),
+      eps(o.eps) {
   name_params();
   internal::grouped("GroupNormalization", "size", size.value_or(0), groups);
-  if (size) initialize(*size, "GroupNormalization");
+  if (size && affine) initialize(*size, "GroupNormalization");
   internal::place(*this, o.device, o.dtype);
+}
+
+void GroupNormalization::visit_declared(MemberVisitor& v) {
+  Link::visit_declared(v);
+  if (!affine) return;
+  v.parameter("gamma", gamma);
+  v.parameter("beta", beta);
 }
 
 void GroupNormalization::initialize(std::int64_t size, const char* where) {
@@ -30,19 +40,25 @@ void GroupNormalization::initialize(std::int64_t size, const char* where) {
 }
 
 Variable GroupNormalization::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
+    if (!affine) return called(group_normalization(x, groups, {}, {}, eps));
     if (!gamma.is_initialized() || !beta.is_initialized()) initialize(channels_of(x), internal::kFirstCall);
     return called(group_normalization(x, groups, gamma, beta, eps));
   } catch (...) {
-    internal::rethrow_at(*this, "GroupNormalization", x ? internal::dtype_detail(x, gamma) : std::string());
+    internal::rethrow_at(*this, "GroupNormalization", x && affine ? internal::dtype_detail(x, gamma) : std::string());
   }
 }
 
-InstanceNormalization::InstanceNormalization(std::optional<int> size, const Options& o) : eps(o.eps) {
+InstanceNormalization::InstanceNormalization(std::optional<int> size, const Options& o)
+    : ScaleAndShift({}, {}), eps(o.eps) {
+  catena::check<catena::NotImplementedError>(!o.track_running_stats, "InstanceNormalization",
+                                             "track_running_stats is true, but there are no running statistics");
   if (o.affine) {
     gamma.emplace(o.initial_gamma, Shape{-1});
     beta.emplace(o.initial_beta, Shape{-1});
+    refer_handles();
   }
   name_params();
   if (size && gamma) {
@@ -53,6 +69,7 @@ InstanceNormalization::InstanceNormalization(std::optional<int> size, const Opti
 }
 
 Variable InstanceNormalization::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!gamma) return called(instance_normalization(x, {}, {}, eps));

@@ -19,8 +19,8 @@ std::string detail_of(const Variable& x, const Parameter& gamma) {
 }  // namespace
 
 LayerNormalization::LayerNormalization(std::optional<int> size, const Options& o)
-    : gamma(o.initial_gamma, {-1}),
-      beta(o.initial_beta, {-1}),
+    : ScaleAndShift(Parameter(o.initial_gamma, {-1}), Parameter(o.initial_beta, {-1}), o.elementwise_affine,
+                    o.elementwise_affine && o.bias),
       eps(o.eps),
       eps_added_to(o.eps_added_to),
       elementwise_affine(o.elementwise_affine),
@@ -40,6 +40,7 @@ void LayerNormalization::visit_declared(MemberVisitor& v) {
 }
 
 Variable LayerNormalization::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!gamma.is_initialized()) gamma.initialize(last_axis(x));
@@ -57,13 +58,15 @@ Variable LayerNormalization::operator()(const Variable& x) {
   }
 }
 
-RMSNorm::RMSNorm(std::optional<int> size, const Options& o) : gamma(o.initial_gamma, {-1}), eps(o.eps) {
+RMSNorm::RMSNorm(std::optional<int> size, const Options& o)
+    : ScaleAndShift(Parameter(o.initial_gamma, {-1}), Parameter(), true, false), eps(o.eps) {
   name_params();
   if (size) gamma.initialize({*size});
   internal::place(*this, o.device, o.dtype);
 }
 
 Variable RMSNorm::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     if (!gamma.is_initialized()) gamma.initialize(last_axis(x));

@@ -7,6 +7,7 @@
 #include <catena/nn/functions/normalization.h>
 #include <catena/nn/layer_place.h>
 #include <catena/nn/link.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn {
 
@@ -27,7 +28,7 @@ struct LayerNormalizationLinkOptions {
 // layer_normalization(). InvalidType for other lengths. Without a size, the first call creates the parameters for the
 // last axis.
 //   LayerNormalization(512), LayerNormalization(Shape{3, 8, 8}), LayerNormalization()
-class CATENA_EXPORT LayerNormalization : public Link {
+class CATENA_EXPORT LayerNormalization : public internal::ScaleAndShift<Parameter> {
  public:
   using Options = LayerNormalizationLinkOptions;
   explicit LayerNormalization(const Options& options = {}) : LayerNormalization(std::nullopt, options) {}
@@ -37,8 +38,8 @@ class CATENA_EXPORT LayerNormalization : public Link {
       : LayerNormalization(size, Options{.eps = double(eps_), .elementwise_affine = affine, .bias = bias}) {}
   template <std::same_as<Shape> S = Shape>
   explicit LayerNormalization(const S& shape, const Options& o = {})
-      : gamma(o.initial_gamma, shape),
-        beta(o.initial_beta, shape),
+      : ScaleAndShift(Parameter(o.initial_gamma, shape), Parameter(o.initial_beta, shape), o.elementwise_affine,
+                      o.elementwise_affine && o.bias),
         eps(o.eps),
         eps_added_to(o.eps_added_to),
         elementwise_affine(o.elementwise_affine),
@@ -50,7 +51,7 @@ class CATENA_EXPORT LayerNormalization : public Link {
   Variable call(const Variables& args) override { return internal::invoke(*this, args); }
   Variable operator()(const Variable& x);
 
-  Parameter gamma, beta;  // what the link lacks has a shape here, but is no parameter of the link
+  // Of gamma and beta, what the link lacks has a shape, but is no parameter of the link.
   double eps;
   EpsAddedTo eps_added_to;
   bool elementwise_affine, use_beta;
@@ -68,7 +69,7 @@ struct RMSNormOptions {
 
 // gamma x / sqrt(mean(x^2) + eps) over the last axis of x; see rms_normalization(). InvalidType for another length.
 // Without a size, the first call creates gamma.
-class CATENA_EXPORT RMSNorm : public Link {
+class CATENA_EXPORT RMSNorm : public internal::ScaleAndShift<Parameter> {
  public:
   using Options = RMSNormOptions;
   explicit RMSNorm(const Options& options = {}) : RMSNorm(std::nullopt, options) {}
@@ -77,7 +78,6 @@ class CATENA_EXPORT RMSNorm : public Link {
   NN_MEMBERS(gamma)
   Variable operator()(const Variable& x);
 
-  Parameter gamma;
   double eps;
 };
 

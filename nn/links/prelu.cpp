@@ -4,9 +4,13 @@
 
 namespace nn {
 
-PReLU::PReLU(const Shape& shape, const Initializer& init) : W(init, shape) { name_params(); }
+PReLU::PReLU(const Shape& shape, const Initializer& init) : WeightAndBias(Parameter(init, shape)) {
+  name_params();
+  refer_handles();
+}
 
 Variable PReLU::operator()(const Variable& x) {
+  update_handles();
   LinkCall called(*this, x);
   try {
     return called(prelu(x, W));

@@ -5,6 +5,7 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/link.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn {
 
@@ -16,7 +17,7 @@ struct PReLUOptions {
 // x where x >= 0, else W x; see prelu(). W has the shape of the first axes of x after the batch; () for one slope.
 //   nn::PReLU()  nn::PReLU({3})  nn::PReLU(3)  nn::PReLU({3}, 0.1)
 // (He, Zhang, Ren, Sun: Delving Deep into Rectifiers, 2015.)
-class CATENA_EXPORT PReLU : public Link {
+class CATENA_EXPORT PReLU : public internal::WeightAndBias {
  public:
   explicit PReLU(const Shape& shape = {}, const Initializer& init = 0.25);
   template <std::integral I>
@@ -28,8 +29,6 @@ class CATENA_EXPORT PReLU : public Link {
 
   NN_MEMBERS(W)
   Variable operator()(const Variable& x);
-
-  Parameter W;
 };
 
 }  // namespace nn

@@ -3,7 +3,7 @@
 
 #include <catena/kernels/base/named.h>
 #include <catena/nn/layer_place.h>
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 namespace nn::torch {
 

@@ -9,6 +9,7 @@ LazyBatchNorm2d::LazyBatchNorm2d(const BatchNormOptions& o) : BatchNorm2d(0, o) 
   const Initializer of_gamma = gamma->initializer(), of_beta = beta->initializer();
   gamma.emplace(of_gamma, Shape{-1});
   beta.emplace(of_beta, Shape{-1});
+  refer_handles();
   name_params();
 }
 

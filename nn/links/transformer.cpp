@@ -1,6 +1,7 @@
 #include <catena/nn/links/transformer.h>
 
 #include <limits>
+#include <string_view>
 
 #include <catena/nn/functions/noise.h>
 #include <catena/nn/link_hook.h>
@@ -199,6 +200,14 @@ Variable TransformerDecoder::masked(const Variable& x, const Variable& memory, c
   Variable y = x;
   for (TransformerDecoderLayer& layer : layers) y = layer(y, memory, masks, memory_masks);
   return called(norm ? (*norm)(y) : y);
+}
+
+TransformerActivation::TransformerActivation(const char* name) {
+  const std::string_view text = name;
+  catena::check<catena::ValueError>(text == "relu" || text == "gelu", "Transformer", "the activation is \"", text,
+                                    "\"; it must be \"relu\", \"gelu\" or a function");
+  if (text == "relu") UnaryFunction::operator=(UnaryFunction(relu));
+  else UnaryFunction::operator=(UnaryFunction(gelu));
 }
 
 TransformerLayerOptions internal::layer_options(const TransformerOptions& o) {

@@ -4,6 +4,7 @@
 #include <concepts>
 #include <cstdint>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <catena/autograd/unary_function.h>
@@ -13,10 +14,18 @@
 
 namespace nn {
 
+// A function, or its name in PyTorch: "relu", "gelu" (ValueError for others).
+class CATENA_EXPORT TransformerActivation : public autograd::UnaryFunction {
+ public:
+  using UnaryFunction::UnaryFunction;
+  TransformerActivation(autograd::UnaryFunction f) : UnaryFunction(std::move(f)) {}
+  TransformerActivation(const char* name);
+};
+
 struct TransformerLayerOptions {
   int dim_feedforward = 2048;
   double dropout = 0.1;  // of weights, of the units between the linear layers, and of what is added to x
-  autograd::UnaryFunction activation = relu;
+  TransformerActivation activation = relu;
   double layer_norm_eps = 1e-5;
   bool batch_first = true;                 // false: x is (L, B, d_model), as by default in PyTorch
   bool norm_first = false;                 // normalizes the input of a part instead of input + output
@@ -32,7 +41,7 @@ struct TransformerOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   int d_model = 512, nhead = 8, num_encoder_layers = 6, num_decoder_layers = 6, dim_feedforward = 2048;
   double dropout = 0.1;
-  autograd::UnaryFunction activation = relu;
+  TransformerActivation activation = relu;
   double layer_norm_eps = 1e-5;
   bool batch_first = true;  // as in TransformerLayerOptions
   bool norm_first = false, bias = true;

@@ -47,7 +47,7 @@ BOOST_AUTO_TEST_CASE(links_and_functions_in_a_list) {
   nn::ModuleList list({Times(2), nn::relu});
   nn::Link& last = list.append(Times(5));
   BOOST_TEST(list.size() == 3u);
-  BOOST_TEST(&list[-1] == &last);
+  BOOST_TEST(&list[-1].as_link() == &last);
   BOOST_TEST(keys(list) == (Strings{"0/factor", "2/factor"}), each);  // by position, with functions
   Variable h = x();
   for (nn::Link& layer : list) h = layer(h);
@@ -93,9 +93,40 @@ BOOST_AUTO_TEST_CASE(layers_by_name) {
   BOOST_TEST(names == "b1a0c1d1");
   BOOST_TEST(keys(heads) == (Strings{"b/factor", "c/factor", "d/factor"}), each);
   BOOST_CHECK_THROW(heads.insert("a", nn::relu), catena::AttributeError);
-  BOOST_CHECK_THROW(heads["e"], catena::KeyError);
+  BOOST_CHECK_THROW(heads["e"](x()), catena::KeyError);
   // An assignment through a Link& would copy a part of the object.
   BOOST_TEST((!std::is_assignable_v<nn::Link&, nn::Linear>));
+}
+
+BOOST_AUTO_TEST_CASE(elements_are_assigned) {
+  nn::ModuleList list({Times(2), Times(3), nn::relu});
+  list[1] = Times(5);
+  list[-1] = nn::Linear(2, 4);
+  list[0] = list[1];
+  BOOST_TEST(keys(list) == (Strings{"0/factor", "1/factor", "2/W", "2/b"}), each);
+  CHECK_VALUES(list[0](x()), {5, -10});
+  BOOST_TEST(list[1].name() == "1");
+  BOOST_TEST(list[2].weight.is_same(list[2].as<nn::Linear>()->W));
+  BOOST_TEST(list[2].bias.shape() == Shape({4}));
+  BOOST_TEST(!list[0].weight);
+  BOOST_TEST((list[0].as<nn::Linear>() == nullptr));
+  BOOST_TEST(list.pop(0)(x()).shape() == Shape({2}));
+  BOOST_TEST(keys(list) == (Strings{"0/factor", "1/W", "1/b"}), each);
+  BOOST_CHECK_THROW(list[2], catena::IndexError);
+  BOOST_CHECK_THROW(list.pop(2), catena::IndexError);
+
+  nn::ModuleDict heads({{"a", Times(2)}, {"b", Times(3)}});
+  heads["c"] = Times(4);
+  heads["a"] = nn::Linear(2, 3);
+  heads.update({{"b", Times(7)}});
+  BOOST_TEST(heads.keys() == (Strings{"a", "b", "c"}), each);
+  CHECK_VALUES(heads["b"](x()), {7, -14});
+  BOOST_TEST(heads["a"].weight.shape() == Shape({3, 2}));
+  heads["a"].requires_grad_(false);
+  BOOST_TEST(!heads["a"].weight.requires_grad());
+  heads.pop("b");
+  BOOST_TEST(heads.keys() == (Strings{"a", "c"}), each);
+  BOOST_CHECK_THROW(heads.pop("b"), catena::KeyError);
 }
 
 BOOST_AUTO_TEST_CASE(links_of_any_class_are_called) {

@@ -1,6 +1,7 @@
 // Sequences of links and functions: positions, keys, copies, repetition.
 #include <catena/nn/sequential.h>
 
+#include <catena/nn/links/torch_normalization.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -44,6 +45,78 @@ BOOST_AUTO_TEST_CASE(elements_have_positions_and_links_keys) {
   BOOST_TEST(has(message_of<catena::TypeError>([&] { s[1].as_link(); }), "a function, not a link"));
   BOOST_TEST(has(message_of<catena::IndexError>([&] { s[4]; }), "4 is out of range for 4 elements"));
   BOOST_CHECK_THROW(s[-5], catena::IndexError);
+}
+
+BOOST_AUTO_TEST_CASE(elements_have_the_members_of_layers) {
+  nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::BatchNorm2d(3), nn::Sequential(nn::Linear(3, 1)));
+  BOOST_TEST(s[0].weight.is_same(s.params()[0]));
+  BOOST_TEST(s[0].bias.shape() == Shape({3}));
+  BOOST_TEST(s[2].weight.is_same(*s[2].as<nn::BatchNorm2d>()->gamma));
+  BOOST_TEST(s[3][0].weight.shape() == Shape({1, 3}));
+  BOOST_TEST(!s[1].weight);
+  BOOST_TEST(s[1].parameters().empty());
+  s[0].requires_grad_(false);
+  BOOST_TEST(!s.params()[0].requires_grad());
+  BOOST_TEST(s.params()[2].requires_grad());
+  s[2].eval();
+  BOOST_TEST(!s[2].training());
+  BOOST_TEST(s[0].state_dict().size() == 2U);
+  BOOST_CHECK_THROW(s[0][0], catena::TypeError);
+  std::vector<double> seen;
+  const Variable x(floats({-1, 2}, {1, 2}));
+  auto hook = s[1].register_forward_hook([&](nn::Link&, const Variables& in, const Variable& y) {
+    seen = {double(in.size()), values(y.data())[0]};
+  });
+  CHECK_LIST(values(s[1](x).data()), std::vector<double>{0, 2});
+  CHECK_LIST(seen, std::vector<double>{1, 0});
+  hook.remove();
+  seen.clear();
+  s[1](x);
+  BOOST_TEST(seen.empty());
+  int links = 0;
+  for (auto& layer : s) links += layer.as<nn::Linear>() != nullptr ? 1 : 0;
+  BOOST_TEST(links == 1);
+}
+
+BOOST_AUTO_TEST_CASE(elements_are_replaced) {
+  nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4));
+  const Variable first = s.params()[0];
+  s[2] = nn::Linear(3, 5);
+  CHECK_LIST(sizes(s), std::vector<int>{3, 0, 5});
+  BOOST_TEST(s[2].as_link().name() == "1");
+  s[1] = nn::Linear(3, 3);
+  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b"});
+  BOOST_TEST(s[2].as_link().name() == "2");
+  BOOST_TEST(s.params()[0].is_same(first));
+  nn::Sequential other = s;
+  other[0] = nn::tanh;
+  CHECK_LIST(sizes(other), std::vector<int>{0, 3, 5});
+  CHECK_LIST(sizes(s), std::vector<int>{3, 3, 5});
+  s[0] = s[1];
+  BOOST_TEST(same_bits(s.params()[0].data(), s.params()[2].data()));
+  BOOST_TEST(!s.params()[0].is_same(s.params()[2]));
+  BOOST_CHECK_THROW(s[0] = nn::Sequential::Element(), catena::ValueError);
+
+  nn::Sequential named({{"body", nn::Linear(2, 3)}, {"head", nn::Linear(3, 4)}});
+  named[-1] = nn::Linear(3, 2);
+  CHECK_LIST(paths(named), Strings{"/body/W", "/body/b", "/head/W", "/head/b"});
+  BOOST_TEST(named[1].weight.shape() == Shape({2, 3}));
+  nn::Sequential moved = std::move(named);
+  moved[0] = nn::relu;
+  CHECK_LIST(paths(moved), Strings{"/head/W", "/head/b"});
+  moved.insert(0, nn::Linear(2, 3));
+  CHECK_LIST(sizes(moved), std::vector<int>{3, 0, 2});
+}
+
+BOOST_AUTO_TEST_CASE(slices_share_arrays) {
+  nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4));
+  nn::Sequential body = s.slice(0, -1), last = s[catena::Slice(-1, {})];
+  CHECK_LIST(sizes(body), std::vector<int>{3, 0});
+  CHECK_LIST(sizes(last), std::vector<int>{4});
+  autograd::fill(s.params()[0].data(), 7);
+  CHECK_LIST(values(body.params()[0].data()), std::vector<double>(6, 7));
+  CHECK_LIST(sizes(s.slice(0, {}, 2)), std::vector<int>{3, 4});
+  BOOST_CHECK_THROW(s.slice(0, 1, 0), catena::ValueError);
 }
 
 BOOST_AUTO_TEST_CASE(insert_and_remove) {

@@ -47,6 +47,78 @@ std::multiset<double> all(const std::vector<Numbers>& batches) {
 
 BOOST_AUTO_TEST_SUITE(data_loader)
 
+BOOST_AUTO_TEST_CASE(functions_of_elements) {
+  using autograd::Variable;
+  // Variables, of which a batch of one array is one, too.
+  std::vector<Variable> rows{Variable(floats({1, 2}, {2})), Variable(floats({3, 4}, {2})), Variable(floats({5, 6}, {2}))};
+  DataLoader sums(rows, {.batch_size = 2, .collate_fn = [](const std::vector<Variable>& batch) {
+                           Variable sum = batch[0];
+                           for (std::size_t i = 1; i < batch.size(); ++i) sum = sum + batch[i];
+                           return sum;
+                         }});
+  std::vector<Numbers> seen;
+  for (auto batch : sums) {
+    BOOST_TEST(batch.shape() == autograd::Shape({2}));
+    seen.push_back(autograd::to_vector<double>(batch.data()));
+  }
+  BOOST_TEST((seen == std::vector<Numbers>{{4, 6}, {5, 6}}));
+  for (int workers : {0, 2}) {
+    // Structs that are no examples, and a tuple of results.
+    struct Word {
+      std::string text;
+      int label;
+    };
+    std::vector<Word> words{{"a", 0}, {"bcd", 1}, {"ef", 2}};
+    DataLoader loader(words, {.batch_size = 2, .num_workers = workers, .collate_fn = [](std::vector<Word> batch) {
+                                float n = 0;
+                                for (const Word& w : batch) n += float(w.text.size());
+                                return std::make_tuple(Variable(floats({n}, {1})), batch[0].label);
+                              }});
+    Numbers lengths, labels;
+    for (auto [n, label] : loader) {
+      lengths.push_back(autograd::to_vector<double>(n)[0]);
+      labels.push_back(autograd::to_vector<double>(label)[0]);
+    }
+    BOOST_TEST((lengths == Numbers{4, 2}));
+    BOOST_TEST((labels == Numbers{0, 2}));
+    BOOST_CHECK_THROW(DataLoader(words, {.batch_size = 2}), catena::TypeError);
+  }
+  // Of a data set of the library: elements are made of its examples.
+  const Tens tens(3);
+  DataLoader pairs(tens, {.batch_size = 3, .collate_fn = [](const std::vector<std::pair<int, double>>& batch) {
+                            double sum = 0;
+                            for (const auto& [i, ten] : batch) sum += i + ten;
+                            return Example(sum);
+                          }});
+  BOOST_TEST(autograd::to_vector<double>(next(pairs).values[0])[0] == 33);
+  struct Other {
+    std::string text;
+  };
+  DataLoader wrong(tens, {.collate_fn = [](const std::vector<Other>&) { return Example(1.0); }});
+  BOOST_CHECK_THROW(next(wrong), catena::TypeError);
+}
+
+BOOST_AUTO_TEST_CASE(ranges_are_streams) {
+  struct Count : IterableDataset {
+    struct At {
+      int i;
+      int operator*() const { return i; }
+      At& operator++() { return ++i, *this; }
+      bool operator!=(const At& o) const { return i != o.i; }
+    };
+    At begin() const { return {0}; }
+    At end() const { return {5}; }
+  };
+  Count count;
+  DataLoader loader(count, {.batch_size = 3});
+  for (int sweep = 0; sweep < 2; ++sweep) {
+    Numbers sizes;
+    for (auto batch : loader) sizes.push_back(double(batch.shape()[0]));
+    BOOST_TEST((sizes == Numbers{3, 2}));
+  }
+  BOOST_TEST(autograd::to_vector<double>(next(loader).data())[2] == 2);
+}
+
 BOOST_AUTO_TEST_CASE(batches_in_order) {
   const Tens data(7);
   DataLoader loader(data, {.batch_size = 3});

@@ -144,11 +144,19 @@ DataLoader::Options DataLoader::with_batch_size(Options options, std::int64_t ba
   return options;
 }
 
-DataLoader::DataLoader(AnyDataset dataset, Options options) try
-    : dataset_(dataset.shared()), options_(checked(std::move(options))) {
+DataLoader::DataLoader(internal::LoaderDataset dataset, Options options) try
+    : dataset_(dataset.dataset), options_(checked(std::move(options))) {
   const std::optional<bool> shuffle = options_.sampler ? std::nullopt : std::optional(options_.shuffle);
   DatasetPtr source = dataset_;
-  if (options_.collate_fn) source = catena::Shared<OneByOne>::make(dataset_);
+  if (dataset.type != nullptr && options_.collate_fn.takes(*dataset.type)) {
+    source = dataset.indices;
+    collate_elements_ = std::move(dataset.collate_elements);
+  } else {
+    check<catena::TypeError>(dataset.has_examples, "DataLoader",
+                             "the elements of the dataset are no arrays, numbers or tuples of them: collate_fn must "
+                             "take a std::vector of their class");
+  }
+  if (options_.collate_fn) source = catena::Shared<OneByOne>::make(source);
   if (options_.num_workers == 0) {
     iterator_ = catena::Owned<Iterator>(new SerialIterator(
         source, options_.batch_size,
@@ -183,14 +191,17 @@ std::int64_t DataLoader::size() const {
   return options_.drop_last ? n / b : (n + b - 1) / b;
 }
 
-Example next(DataLoader::Cursor& cursor) {
+LoadedBatch next(DataLoader::Cursor& cursor) {
   check<ValueError>(!(cursor == nullptr), "next", "the sweep has ended: there is no batch");
-  Example batch = *cursor;
+  LoadedBatch batch = *cursor;
   ++cursor;
   return batch;
 }
 
 IterableDataset::~IterableDataset() = default;
+std::optional<Example> IterableDataset::next() {
+  catena::fail<catena::TypeError>("IterableDataset.next", "the class has neither next() nor begin() and end()");
+}
 
 ChainDataset::ChainDataset(std::vector<Held<IterableDataset>> streams) : streams_(std::move(streams)) {
   check<ValueError>(!streams_.empty(), "ChainDataset", "there are no streams");
@@ -216,8 +227,11 @@ void DataLoader::advance() {
   fresh_ = false;
   const std::optional<Batch> next = iterator_->next();
   if (!next || (options_.drop_last && next->size() < options_.batch_size)) return;
-  batch_ = options_.collate_fn ? to_device(options_.device, options_.collate_fn(next->examples))
-                               : concat_examples(*next, options_.device, options_.padding);
+  const auto collated = [&] {
+    return to_device(options_.device, collate_elements_ ? collate_elements_(options_.collate_fn, next->examples)
+                                                        : options_.collate_fn(next->examples));
+  };
+  batch_.emplace(options_.collate_fn ? collated() : concat_examples(*next, options_.device, options_.padding));
 }
 
 }  // namespace training

@@ -21,6 +21,7 @@
 #include <catena/kernels/base/pointers.h>
 #include <catena/training/dataset.h>
 #include <catena/training/iterator.h>
+#include <catena/training/parallel/collate.h>
 #include <catena/training/samplers.h>
 
 namespace training {
@@ -79,7 +80,8 @@ ConcatenatedDataset operator+(A&& a, B&& b) requires(
 }
 
 // Examples that come one after the other, of which there is no number. A class overrides next(), which returns nothing
-// at the end, and reset(), with which each sweep of a DataLoader begins.
+// at the end, and reset(), with which each sweep of a DataLoader begins; or it has begin() and end(), of a range of
+// examples, and overrides none.
 //
 //   struct Lines : training::IterableDataset {
 //     std::ifstream file{"numbers.txt"};
@@ -89,9 +91,33 @@ ConcatenatedDataset operator+(A&& a, B&& b) requires(
 class CATENA_EXPORT IterableDataset {
  public:
   virtual ~IterableDataset();
-  virtual std::optional<Example> next() = 0;
+  virtual std::optional<Example> next();  // by default a TypeError
   virtual void reset() {}
 };
+namespace internal {
+template <class S>
+concept StreamOfRange = std::is_base_of_v<IterableDataset, S> && requires(S& s) {
+  Example(*s.begin());
+  s.begin() != s.end();
+};
+// The elements of a class that has begin() and end().
+template <StreamOfRange S> class RangeStream : public IterableDataset {
+ public:
+  explicit RangeStream(catena::Shared<S> range) : range_(std::move(range)) {}
+  std::optional<Example> next() override {
+    if (!at_) at_.emplace(range_->begin());
+    if (!(*at_ != range_->end())) return {};
+    Example example(**at_);
+    ++*at_;
+    return example;
+  }
+  void reset() override { at_.reset(); }
+
+ private:
+  const catena::Shared<S> range_;
+  std::optional<decltype(std::declval<S&>().begin())> at_;
+};
+}  // namespace internal
 // The examples of several streams, one stream after the other. ValueError without streams.
 class CATENA_EXPORT ChainDataset : public IterableDataset {
  public:
@@ -117,8 +143,10 @@ struct DataLoaderOptions {
   // Batches of a sampler; ValueError beside batch_size, shuffle, sampler or drop_last.
   std::optional<BatchSampler> batch_sampler = {};
   int num_workers = 0;  // threads that load batches ahead; 0: the calling thread loads
-  // Makes the batch of the examples, in place of concat_examples: [](const Examples& examples) { ... }
-  catena::Function<Example(const Examples&)> collate_fn = {};
+  // Makes the batch of the examples, in place of concat_examples: [](const Examples& examples) { ... }, or of the
+  // elements, [](const std::vector<autograd::Variable>& batch) { ... }: collate.h. Elements of a class of a program,
+  // such as a std::vector of structs with texts, need it (TypeError).
+  Collate collate_fn = {};
   bool pin_memory = false;  // without effect: batches are moved from pinned memory anyway
   bool drop_last = false;   // leaves out a last batch that is not full
   double timeout = 0;       // without effect: threads of this process load, which end with it
@@ -149,26 +177,30 @@ inline std::optional<WorkerInfo> get_worker_info() { return {}; }
 inline Example default_collate(const Examples& examples) { return concat_examples(examples); }
 
 // The batches of one sweep after the other: every begin() starts a sweep in a new order, and ends the one before. The
-// elements are batches as concat_examples stacks them; a reference to one is valid until the next one. Beside the loops
-// of a program; a Trainer takes an Iterator.
+// elements are batches as concat_examples stacks them; a reference to one is valid until the next one. A batch of one
+// array is a Variable, too: for (auto batch : loader) y = net(batch). Beside the loops of a program; a Trainer takes an
+// Iterator.
 //
 // ValueError for a batch_size below 1 and a num_workers below 0.
 class CATENA_EXPORT DataLoader {
  public:
   using Options = DataLoaderOptions;
-  explicit DataLoader(AnyDataset dataset, Options options = {});
+  explicit DataLoader(internal::LoaderDataset dataset, Options options = {});
   // DataLoader(dataset, 64, true): the batch size and shuffle by position.
   template <std::integral N>
-  DataLoader(AnyDataset dataset, N batch_size, bool shuffle = false, Options options = {})
+  DataLoader(internal::LoaderDataset dataset, N batch_size, bool shuffle = false, Options options = {})
       : DataLoader(std::move(dataset),
                    (options.batch_size = batch_size, options.shuffle = shuffle, std::move(options))) {}
   // DataLoader(dataset, 64, {.shuffle = true}). ValueError for a batch_size in both places.
   template <std::integral N, std::same_as<DataLoaderOptions> O = DataLoaderOptions>
-  DataLoader(AnyDataset dataset, N batch_size, const O& options)
+  DataLoader(internal::LoaderDataset dataset, N batch_size, const O& options)
       : DataLoader(std::move(dataset), with_batch_size(options, batch_size)) {}
   // A stream of examples, which has no order of its own: shuffle and a sampler are a ValueError, size() a TypeError,
   // and num_workers a ValueError, because one thread reads a stream.
   explicit DataLoader(Held<IterableDataset> stream, Options options = {});
+  template <class S>
+  requires(internal::StreamOfRange<std::remove_cvref_t<S>>) explicit DataLoader(S&& stream, Options options = {})
+      : DataLoader(of_range(std::forward<S>(stream)), std::move(options)) {}
 
   std::int64_t size() const;                                       // the number of batches
   const DatasetPtr& dataset() const noexcept { return dataset_; }  // null for a stream
@@ -177,8 +209,8 @@ class CATENA_EXPORT DataLoader {
   class Cursor {
    public:
     explicit Cursor(DataLoader* of) : of_(of) { of_->advance(); }
-    const Example& operator*() const noexcept { return *of_->batch_; }
-    const Example* operator->() const noexcept { return &*of_->batch_; }
+    const LoadedBatch& operator*() const noexcept { return *of_->batch_; }
+    const LoadedBatch* operator->() const noexcept { return &*of_->batch_; }
     Cursor& operator++() {
       of_->advance();
       return *this;
@@ -194,20 +226,28 @@ class CATENA_EXPORT DataLoader {
 
  private:
   static Options with_batch_size(Options options, std::int64_t batch_size);
+  template <class S> static Held<IterableDataset> of_range(S&& stream) {
+    using R = std::remove_cvref_t<S>;
+    if constexpr (std::is_lvalue_reference_v<S>)
+      return internal::RangeStream<R>(catena::Shared<R>::borrowed(const_cast<R*>(&stream)));
+    else return internal::RangeStream<R>(internal::make_held(std::move(stream)));
+  }
   void advance();
 
   DatasetPtr dataset_;
   Options options_;
   catena::Owned<Iterator> iterator_;
   bool fresh_ = true;  // the iterator has given no batch yet
-  std::optional<Example> batch_;
+  std::optional<LoadedBatch> batch_;
+  // Makes a batch of the elements of these indices; empty where the examples are stacked.
+  catena::Function<Example(const Collate& collate, const Examples& indices)> collate_elements_;
 };
 
 // Python's next(iter(loader)): the first batch of a sweep, and the next ones of a cursor. ValueError at the end.
 inline DataLoader::Cursor iter(DataLoader& loader) { return loader.begin(); }
-CATENA_EXPORT Example next(DataLoader::Cursor& cursor);
-inline Example next(DataLoader::Cursor&& cursor) { return *cursor; }
-inline Example next(DataLoader& loader) { return *loader.begin(); }
+CATENA_EXPORT LoadedBatch next(DataLoader::Cursor& cursor);
+inline LoadedBatch next(DataLoader::Cursor&& cursor) { return *cursor; }
+inline LoadedBatch next(DataLoader& loader) { return *loader.begin(); }
 
 // The batches with their numbers: for (auto [i, batch] : enumerate(loader)) { auto [x, t] = batch; ... }
 class Enumerated {
@@ -216,7 +256,7 @@ class Enumerated {
   struct Cursor {
     DataLoader::Cursor of;
     std::int64_t i = 0;
-    std::pair<std::int64_t, const Example&> operator*() const { return {i, *of}; }
+    std::pair<std::int64_t, const LoadedBatch&> operator*() const { return {i, *of}; }
     Cursor& operator++() {
       ++of, ++i;
       return *this;

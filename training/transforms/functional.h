@@ -2,6 +2,7 @@
 #pragma once
 
 #include <catena/training/transforms/conversion.h>
+#include <catena/training/transforms/of_variables.h>
 
 namespace training::transforms {
 
@@ -14,6 +15,12 @@ inline Array to_grayscale(const Array& image, int num_output_channels = 1) {
   return rgb_to_grayscale(image, num_output_channels);
 }
 inline Array to_tensor(const Array& picture) { return ToTensor()(picture); }
+template <VariableImage V> Variable hflip(const V& image) { return horizontal_flip(image); }
+template <VariableImage V> Variable vflip(const V& image) { return vertical_flip(image); }
+template <VariableImage V> Variable to_grayscale(const V& image, int num_output_channels = 1) {
+  return rgb_to_grayscale(image, num_output_channels);
+}
+template <VariableImage V> Variable to_tensor(const V& picture) { return ToTensor()(picture); }
 }  // namespace functional
 
 namespace v2 {

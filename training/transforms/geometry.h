@@ -192,6 +192,11 @@ class FiveCrop {
   explicit FiveCrop(Pair size) : size_(size) {}
   template <std::same_as<SizeOptions> O = SizeOptions> explicit FiveCrop(const O& o) : FiveCrop(o.size) {}
   std::vector<Array> operator()(const Array& image) const { return five_crop(image, size_); }
+  template <VariableImage V> std::vector<Variable> operator()(const V& image) const {
+    std::vector<Variable> crops;
+    for (const Array& crop : five_crop(image.data(), size_)) crops.push_back(autograd::as_variable(crop));
+    return crops;
+  }
 
  private:
   Pair size_;

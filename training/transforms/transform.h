@@ -6,6 +6,9 @@
 // Random transforms draw from a generator: the given one, or autograd::default_generator(). While an iterator loads an
 // example, the latter depends only on the seed of the iterator, the epoch and the index of the example (see
 // SerialIterator), and so do the changes, with any number of workers and after a resume.
+//
+// The transforms and the functions take a Variable in place of an array, too, and then return a Variable, through which
+// no gradients flow.
 #pragma once
 
 #include <concepts>
@@ -14,11 +17,17 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/variable.h>
 #include <catena/training/dataset.h>
 
 namespace training::transforms {
 
 using autograd::Generator;
+using autograd::Variable;
+
+// A Variable, whose array is the image.
+template <class V>
+concept VariableImage = std::derived_from<V, Variable> && !std::derived_from<V, Example>;
 
 // The base of all transforms of images. A class of your own overrides apply.
 class CATENA_EXPORT Transform {
@@ -26,6 +35,12 @@ class CATENA_EXPORT Transform {
   virtual ~Transform();
   Array operator()(const Array& image) const;
   Array operator()(const Array& image, Generator& g) const { return apply(image, g); }
+  template <VariableImage V> Variable operator()(const V& image) const {
+    return autograd::as_variable((*this)(Array(image.data())));
+  }
+  template <VariableImage V> Variable operator()(const V& image, Generator& g) const {
+    return autograd::as_variable(apply(image.data(), g));
+  }
   // Changes the value named "image" of a map, or the first value of a tuple; the others stay. ValueError for a map
   // without that name and an example without values.
   Example operator()(Example example) const;
@@ -34,16 +49,24 @@ class CATENA_EXPORT Transform {
   virtual Array apply(const Array& image, Generator& g) const = 0;
 };
 
-// Functions that a composition takes: of an image, and of an image and a generator.
+// Functions that a composition takes: of an image, of a Variable, and of an image and a generator.
 template <class F>
 concept StepOfImage = std::is_invocable_r_v<Array, F&, const Array&>;
 template <class F>
+concept StepOfVariable = !StepOfImage<F> && std::is_invocable_r_v<Variable, F&, const Variable&>;
+template <class F>
 concept RandomStep = std::is_invocable_r_v<Array, F&, const Array&, Generator&>;
-// A function of a composition: of an image, or of an image and a generator.
+template <class F>
+concept StepOfComposition = RandomStep<F> || StepOfImage<F> || StepOfVariable<F>;
+// A function of a composition.
 class Step {
  public:
-  template <class F> Step(F f) requires(!std::is_same_v<F, Step> && (RandomStep<F> || StepOfImage<F>)) {
+  template <class F> Step(F f) requires(!std::is_same_v<F, Step> && StepOfComposition<F>) {
     if constexpr (RandomStep<F>) f_ = Function(std::move(f));
+    else if constexpr (StepOfVariable<F>)
+      f_ = Function([f = std::move(f)](const Array& image, Generator&) mutable {
+        return Array(Variable(f(autograd::as_variable(image))).data());
+      });
     else f_ = Function([f = std::move(f)](const Array& image, Generator&) mutable { return Array(f(image)); });
   }
   Array operator()(const Array& image, Generator& g) const { return f_(image, g); }
@@ -60,7 +83,7 @@ class Step {
 class CATENA_EXPORT Compose : public Transform {
  public:
   template <class... F>
-  explicit Compose(F... steps) requires(sizeof...(F) > 0 && (... && (RandomStep<F> || StepOfImage<F>)))
+  explicit Compose(F... steps) requires(sizeof...(F) > 0 && (... && StepOfComposition<F>))
       : Compose(std::vector<Step>{Step(std::move(steps))...}) {}
   explicit Compose(std::initializer_list<Step> steps) : Compose(std::vector<Step>(steps)) {}
   explicit Compose(std::vector<Step> steps);  // TypeError for one that is not callable

@@ -8,8 +8,10 @@
 namespace nn {
 
 namespace internal {
+template <class Of> class LayerMembers;
 class WeightAndBias;
-}
+template <class P> class ScaleAndShift;
+}  // namespace internal
 
 // A handle of a parameter of the same layer: for reading, and for functions that write into the parameter. To exchange
 // the parameter, assign to W or b; from the next call of the layer on, the handle refers to the new one. A copy of a
@@ -31,7 +33,15 @@ class CATENA_EXPORT ParameterHandle : public autograd::Variable {
   template <class B> const ParameterHandle& operator/=(const B& b) const { return div_(b), *this; }
 
  private:
+  template <class Of> friend class internal::LayerMembers;
   friend class internal::WeightAndBias;
+  template <class P> friend class internal::ScaleAndShift;
+  // Refers to the same member of a layer.
+  void refer_as(const ParameterHandle& o) noexcept {
+    required_ = o.required_;
+    optional_ = o.optional_;
+    Variable::operator=(o);
+  }
   void refer_to(Parameter* required, OptionalParameter* optional);
   bool is_of_layer() const noexcept { return required_ != nullptr || optional_ != nullptr; }
   Parameter* parameter() const noexcept;  // null for a handle without a layer, and for a layer without the parameter
@@ -62,6 +72,30 @@ class CATENA_EXPORT WeightAndBias : public Link {
   // parameters while functional_call() or a hook puts other variables in their place.
   void update_handles();
 };
+
+// The parameters of a normalization with handles of them, of class Parameter or OptionalParameter. Copies as above.
+template <class P> class CATENA_EXPORT ScaleAndShift : public Link {
+ public:
+  P gamma, beta;
+  // PyTorch's names: handles of gamma and beta, null for a layer without them.
+  ParameterHandle weight, bias;
+
+ protected:
+  // Of parameters that are no parameters of the layer there is no handle.
+  ScaleAndShift(P scale, P shift, bool has_scale = true, bool has_shift = true);
+  ScaleAndShift(const ScaleAndShift& o);
+  ScaleAndShift(ScaleAndShift&& o) noexcept;
+  ScaleAndShift& operator=(const ScaleAndShift& o);
+  ScaleAndShift& operator=(ScaleAndShift&& o) noexcept;
+  void refer_handles();   // to be called after a change of gamma or beta
+  void update_handles();  // as of WeightAndBias
+
+ private:
+  static Parameter* pointer(P& p) noexcept;
+  bool has_scale_, has_shift_;
+};
+extern template class ScaleAndShift<Parameter>;
+extern template class ScaleAndShift<OptionalParameter>;
 }  // namespace internal
 
 }  // namespace nn

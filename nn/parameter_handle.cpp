@@ -1,11 +1,10 @@
-#include <catena/nn/links/parameter_handle.h>
+#include <catena/nn/parameter_handle.h>
 
 #include <string>
 #include <unordered_map>
 #include <utility>
 
 #include <catena/nn/link_parameters.h>
-#include <catena/nn/links/filters.h>
 
 namespace nn {
 
@@ -78,5 +77,67 @@ void WeightAndBias::update_handles() {
   const bool are_current = weight.is_same(W) && (b ? bias.is_same(*b) : !bias);
   if (!are_current && !are_parameters_replaced()) refer_handles();
 }
+
+template <class P>
+ScaleAndShift<P>::ScaleAndShift(P scale, P shift, bool has_scale, bool has_shift)
+    : gamma(std::move(scale)), beta(std::move(shift)), has_scale_(has_scale), has_shift_(has_shift) {
+  refer_handles();
+}
+template <class P>
+ScaleAndShift<P>::ScaleAndShift(const ScaleAndShift& o)
+    : Link(o), gamma(o.gamma), beta(o.beta), has_scale_(o.has_scale_), has_shift_(o.has_shift_) {
+  refer_handles();
+}
+template <class P>
+ScaleAndShift<P>::ScaleAndShift(ScaleAndShift&& o) noexcept
+    : Link(std::move(o)),
+      gamma(std::move(o.gamma)),
+      beta(std::move(o.beta)),
+      has_scale_(o.has_scale_),
+      has_shift_(o.has_shift_) {
+  refer_handles();
+}
+template <class P> ScaleAndShift<P>& ScaleAndShift<P>::operator=(const ScaleAndShift& o) {
+  Link::operator=(static_cast<const Link&>(o));
+  gamma = o.gamma;
+  beta = o.beta;
+  has_scale_ = o.has_scale_;
+  has_shift_ = o.has_shift_;
+  refer_handles();
+  return *this;
+}
+template <class P> ScaleAndShift<P>& ScaleAndShift<P>::operator=(ScaleAndShift&& o) noexcept {
+  Link::operator=(static_cast<Link&&>(o));
+  gamma = std::move(o.gamma);
+  beta = std::move(o.beta);
+  has_scale_ = o.has_scale_;
+  has_shift_ = o.has_shift_;
+  refer_handles();
+  return *this;
+}
+
+template <class P> Parameter* ScaleAndShift<P>::pointer(P& p) noexcept {
+  if constexpr (std::is_same_v<P, Parameter>) return &p;
+  else return p ? &*p : nullptr;
+}
+template <class P> void ScaleAndShift<P>::refer_handles() {
+  const auto refer = [](ParameterHandle& handle, P& p, bool is_there) {
+    if constexpr (std::is_same_v<P, Parameter>) handle.refer_to(is_there ? &p : nullptr, nullptr);
+    else handle.refer_to(nullptr, is_there ? &p : nullptr);
+  };
+  refer(weight, gamma, has_scale_);
+  refer(bias, beta, has_shift_);
+}
+template <class P> void ScaleAndShift<P>::update_handles() {
+  const auto is_current = [](const ParameterHandle& handle, P& p, bool is_there) {
+    const Parameter* const own = is_there ? pointer(p) : nullptr;
+    return own != nullptr ? handle.is_same(*own) : !handle;
+  };
+  if (is_current(weight, gamma, has_scale_) && is_current(bias, beta, has_shift_)) return;
+  if (!are_parameters_replaced()) refer_handles();
+}
+
+template class ScaleAndShift<Parameter>;
+template class ScaleAndShift<OptionalParameter>;
 
 }  // namespace nn::internal
