@@ -14,6 +14,7 @@
 #include <catena/autograd/backend/array.h>
 #include <catena/autograd/backend/operand.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel_declaration.h>
 #include <catena/kernels/registry/random_kind.h>
 
 namespace autograd {

@@ -2,10 +2,7 @@
 #pragma once
 
 #include <catena/kernels/base/export.h>
-
-namespace catena {
-struct KernelDef;  // kernel.h
-}
+#include <catena/kernels/registry/kernel_declaration.h>
 
 namespace catena::kernels {
 

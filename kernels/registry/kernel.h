@@ -21,10 +21,9 @@
 
 #include <catena/kernels/base/dtype.h>
 #include <catena/kernels/base/shape.h>
+#include <catena/kernels/registry/kernel_declaration.h>
 
 namespace catena {
-
-inline constexpr int kMaxOperands = 16;
 
 enum class KernelKind : std::uint8_t { elementwise, indexed, reduction, row_wise, multi_tensor };
 

@@ -16,11 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include <catena/kernels/registry/kernel_declaration.h>
 #include <catena/ndarray/core/array.h>
-
-namespace catena {
-struct KernelDef;  // kernels/registry/kernel.h
-}
 
 namespace nd {
 

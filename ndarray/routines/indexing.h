@@ -31,6 +31,7 @@
 #include <vector>
 
 #include <catena/kernels/base/error_context.h>
+#include <catena/kernels/registry/kernel_declaration.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd {

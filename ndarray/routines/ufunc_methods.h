@@ -14,6 +14,7 @@
 // Thread safety: may be called from any thread; the caller must order writes to an array with other accesses.
 #pragma once
 
+#include <catena/kernels/registry/kernel_declaration.h>
 #include <catena/ndarray/engine/ufunc.h>
 #include <catena/ndarray/routines/indexing.h>
 

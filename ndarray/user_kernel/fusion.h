@@ -50,6 +50,7 @@
 
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/pointers.h>
+#include <catena/kernels/registry/kernel_declaration.h>
 #include <catena/ndarray/core/array.h>
 #include <catena/ndarray/routines/math.h>
 #include <catena/ndarray/user_kernel/host_number.h>
