@@ -1,7 +1,9 @@
 // Members of Variable with PyTorch's options by name, lists that are taken apart, and further spellings, with the
 // values that PyTorch gives.
 #include <boost/test/unit_test.hpp>
-#include <sstream>
+#include <limits>
+#include <utility>
+#include <vector>
 
 #include <catena/catena.h>
 
@@ -10,9 +12,8 @@ using Doubles = std::vector<double>;
 
 namespace {
 
-Doubles of(const nd::Array& a) { return a.astype(nd::float64).to_vector<double>(); }
-Doubles of(const Variable& v) { return of(nd::Array(v.data())); }
-template <class A> void check(const A& a, const Doubles& expected) {
+Doubles of(const Variable& v) { return nd::Array(v.data()).astype(nd::float64).to_vector<double>(); }
+void check(const Variable& a, const Doubles& expected) {
   BOOST_TEST(of(a) == expected, boost::test_tools::tolerance(1e-6) << boost::test_tools::per_element());
 }
 Variable matrix() { return autograd::tensor({{1.0, 2.0, 3.0}, {6.0, 5.0, 4.0}}); }
@@ -29,7 +30,7 @@ BOOST_AUTO_TEST_CASE(reductions) {
   BOOST_TEST(x.sum(1, {.keepdim = true, .dtype = nd::float64}).dtype() == nd::float64);
   check(x.cumsum(0, {.dtype = nd::float64}), {1, 2, 3, 7, 7, 7});
   check(x.cummax({.dim = 0}).values, {1, 2, 3, 6, 5, 4});
-  const Variable gap = autograd::tensor({1.0, double(NAN), 3.0});
+  const Variable gap = autograd::tensor({1.0, std::numeric_limits<double>::quiet_NaN(), 3.0});
   check(gap.nansum({.dim = 0}), {4});
   check(gap.nanmean(0), {2});
   check(gap.nan_to_num({.nan = 7.0}), {1, 7, 3});
