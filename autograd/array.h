@@ -146,7 +146,8 @@ CATENA_EXPORT bool has_nan(const Array& a);  // floating dtypes; blocks
 // State of a Philox stream; every draw advances the offset.
 struct Generator {
   Generator() = default;
-  explicit Generator(std::uint64_t seed, std::uint64_t offset = 0) noexcept : seed(seed), offset(offset) {}
+  explicit Generator(std::uint64_t seed) noexcept : seed(seed) {}
+  Generator(std::uint64_t seed, std::uint64_t offset) noexcept : seed(seed), offset(offset) {}
   // PyTorch's form. The numbers of a generator are the same on every device, so it may be used for any.
   explicit Generator(const char* /*device*/) {}
   explicit Generator(Device /*device*/) {}

@@ -150,6 +150,9 @@ struct SVDOptions {
   bool full_matrices = true;
 };
 CATENA_EXPORT SVDResult svd(const Variable& a, const SVDOptions& o = {});
+template <std::same_as<bool> B> SVDResult svd(const Variable& a, B full_matrices) {
+  return linalg::svd(a, SVDOptions{.full_matrices = full_matrices});
+}
 // autograd::cross along the last axis unless another one is given: cross(a, b, 0), cross(a, b, {.dim = 0}).
 inline Variable cross(const Variable& a, const Variable& b, int dim = -1) { return autograd::cross(a, b, dim); }
 inline Variable cross(const Variable& a, const Variable& b, const AxisOption& o) {

@@ -311,7 +311,7 @@ using autograd::logit, autograd::logsumexp;
 }
 namespace linalg {
 template <std::same_as<OffsetOptions> O = OffsetOptions> Variable diagonal(const Variable& a, const O& o) {
-  return diagonal(a, o.offset, o.dim1.value_or(-2), o.dim2.value_or(-1));
+  return linalg::diagonal(a, o.offset, o.dim1.value_or(-2), o.dim2.value_or(-1));
 }
 }  // namespace linalg
 
