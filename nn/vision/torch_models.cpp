@@ -53,10 +53,6 @@ template <class Net> Net loaded(Net net, const ModelOptions& options) {
   return net;
 }
 
-// Appends under the number of the element, which functions count in, as in PyTorch.
-void append(Sequential& to, Sequential::Element element) {
-  to.add_module(std::to_string(to.size()), std::move(element));
-}
 Variable drop(const Variable& x, double ratio) { return dropout(x, {.ratio = ratio}); }
 auto dropping(double ratio) {
   return [ratio](const Variable& x) { return drop(x, ratio); };
@@ -123,19 +119,19 @@ VGG::VGG(const std::vector<int>& layers, bool batch_norm, const ModelOptions& op
   for (std::size_t i = 0; i < 5; ++i) {
     const int out = i < 4 ? 64 << i : 512;
     for (int k = 0; k < layers[i]; ++k) {
-      append(features, filters(in, out, 3, 1, 1, true));
-      if (batch_norm) append(features, BatchNorm2d(out));
-      append(features, [](const Variable& x) { return relu(x); });
+      features.append(filters(in, out, 3, 1, 1, true));
+      if (batch_norm) features.append(BatchNorm2d(out));
+      features.append([](const Variable& x) { return relu(x); });
       in = out;
     }
-    append(features, MaxPool2d(2, 2));
+    features.append(MaxPool2d(2, 2));
   }
   for (const int size : {in * 7 * 7, 4096}) {
-    append(classifier, normal_linear(size, 4096));
-    append(classifier, [](const Variable& x) { return relu(x); });
-    append(classifier, dropping(options.dropout));
+    classifier.append(normal_linear(size, 4096));
+    classifier.append([](const Variable& x) { return relu(x); });
+    classifier.append(dropping(options.dropout));
   }
-  append(classifier, normal_linear(4096, options.num_classes));
+  classifier.append(normal_linear(4096, options.num_classes));
 }
 
 VGG vgg11(const ModelOptions& o) { return loaded(VGG({1, 1, 2, 2, 2}, false, o), o); }
@@ -154,16 +150,16 @@ AlexNet::AlexNet(const ModelOptions& options) : FeatureClassifier(6) {
   };
   for (const Layer& l : {Layer{3, 64, 11, 4, 2, true}, Layer{64, 192, 5, 1, 2, true}, Layer{192, 384, 3, 1, 1, false},
                          Layer{384, 256, 3, 1, 1, false}, Layer{256, 256, 3, 1, 1, true}}) {
-    append(features, Conv2d(l.in, l.out, l.kernel, {.stride = l.stride, .padding = l.padding}));
-    append(features, [](const Variable& x) { return relu(x); });
-    if (l.pools) append(features, MaxPool2d(3, 2));
+    features.append(Conv2d(l.in, l.out, l.kernel, {.stride = l.stride, .padding = l.padding}));
+    features.append([](const Variable& x) { return relu(x); });
+    if (l.pools) features.append(MaxPool2d(3, 2));
   }
   for (const int size : {256 * 6 * 6, 4096}) {
-    append(classifier, dropping(options.dropout));
-    append(classifier, Linear(size, 4096));
-    append(classifier, [](const Variable& x) { return relu(x); });
+    classifier.append(dropping(options.dropout));
+    classifier.append(Linear(size, 4096));
+    classifier.append([](const Variable& x) { return relu(x); });
   }
-  append(classifier, Linear(4096, options.num_classes));
+  classifier.append(Linear(4096, options.num_classes));
 }
 AlexNet alexnet(const ModelOptions& o) { return loaded(AlexNet(o), o); }
 
