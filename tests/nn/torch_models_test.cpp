@@ -36,9 +36,7 @@ BOOST_AUTO_TEST_CASE(residual_networks) {
 
 BOOST_AUTO_TEST_CASE(larger_networks, *test::slow()) {
   BOOST_TEST(number_of_parameters(nn::models::resnet18()) == 11689512);
-  BOOST_TEST(number_of_parameters(nn::models::resnet34()) == 21797672);
   BOOST_TEST(number_of_parameters(nn::models::resnet50()) == 25557032);
-  BOOST_TEST(number_of_parameters(nn::models::vgg11()) == 132863336);
   BOOST_TEST(number_of_parameters(nn::models::alexnet()) == 61100840);
 }
 
