@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(larger_networks, *test::slow()) {
   BOOST_TEST(number_of_parameters(nn::models::alexnet()) == 61100840);
 }
 
-BOOST_AUTO_TEST_CASE(networks_of_features) {
+BOOST_AUTO_TEST_CASE(networks_of_features, *test::slow()) {
   nn::models::VGG net({1, 1, 1, 1, 1}, true, {.num_classes = 2});
   const nn::StateDict state = net.state_dict();
   for (const char* key : {"features.0.weight", "features.1.running_var", "classifier.0.weight", "classifier.2.bias"})
