@@ -2,7 +2,6 @@
 // states are kept. Internal to training.
 #pragma once
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/training/optimizer.h>
 
 namespace training::internal {

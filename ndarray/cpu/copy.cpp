@@ -10,7 +10,6 @@
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/walk.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 namespace {

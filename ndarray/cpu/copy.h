@@ -5,7 +5,6 @@
 
 #include <catena/kernels/base/export.h>
 #include <catena/kernels/base/shape.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 

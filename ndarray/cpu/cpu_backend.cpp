@@ -18,7 +18,6 @@
 #include <catena/ndarray/cpu/copy.h>
 #include <catena/ndarray/cpu/growing_memory.h>
 #include <catena/ndarray/cpu/run.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 namespace {

@@ -12,7 +12,6 @@
 
 #include <catena/ndarray/device/executor.h>
 #include <catena/ndarray/device/text_kernels.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 

@@ -20,7 +20,6 @@
 #include <catena/ndarray/cpu/stream_store.h>
 #include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 namespace {

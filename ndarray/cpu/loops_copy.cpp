@@ -3,7 +3,6 @@
 
 #include <catena/kernels/registry/multiarch.h>
 #include <catena/ndarray/cpu/copy.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 namespace {

@@ -5,7 +5,6 @@
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cpu/convert.h>
 #include <catena/ndarray/cpu/run.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 namespace {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <catena/kernels/registry/call.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cpu {
 

@@ -8,7 +8,6 @@
 
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/ndarray/device/runtime.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd {
 

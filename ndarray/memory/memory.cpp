@@ -10,7 +10,6 @@
 #include <catena/kernels/registry/program.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/device/executor.h>
-#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/memory/block_pool.h>
 #include <catena/ndarray/memory/memory_pool.h>
 

@@ -1,7 +1,6 @@
 // Normalization of rows: of layers, groups of channels, instances, and by the root of the mean square.
 #include <algorithm>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>

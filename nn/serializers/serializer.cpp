@@ -7,7 +7,6 @@
 #include <unordered_set>
 
 #include <catena/autograd/array_reader.h>
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/scalar.h>
 #include <catena/kernels/formats/npy_stream.h>

@@ -2,7 +2,6 @@
 // CPU and on the PTX that NVRTC makes, in every floating-point dtype. (That the two agree is ptx_loops_test.cpp's.)
 #include <catena/tests/cuda/ptx_loops.h>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/kernel.h>
 
 namespace {

@@ -12,7 +12,6 @@
 #include <map>
 #include <thread>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/embedded.h>
 #include <catena/kernels/registry/kernel.h>
 #include <catena/kernels/registry/tensor_table.h>

@@ -1,5 +1,4 @@
 // Kernels of every kind, executed on the CPU from their generated text in three thread orders, against the host loops.
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/multi_tensor.h>
 #include <catena/tests/cuda/structural_kernels.h>

@@ -30,8 +30,8 @@ if(count LESS 150)
   message(FATAL_ERROR "docs/reference/chapters.yml names only ${count} headers")
 endif()
 # Headers outside of catena.h: modules of their own in Python, too (scipy.sparse, scipy.fft, cupyx.profiler), connections of libraries, and,
-# by folder, headers for distributed programs.
-set(own ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
+# by folder, headers for distributed programs; the interface for those who write a backend.
+set(own autograd/backend/backend.h ndarray/sparse/sparse.h autograd/ndarray_backend/sparse.h ndarray/routines/cosine_transforms.h ndarray/routines/benchmark.h
   autograd/ndarray_backend/torch_dlpack.h ndarray/routines/dlpack.h ndarray/routines/fft_plans.h ndarray/sparse/linalg.h)
 closure(catena.h all)
 closure(ndarray/ndarray.h arrays)

@@ -3,7 +3,6 @@
 #include <boost/test/unit_test.hpp>
 #include <cmath>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <functional>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/device/executor.h>
 #include <catena/tests/support/strided.h>

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <map>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/ndarray/cpu/cpu_backend.h>
 #include <catena/ndarray/device/executor.h>

@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/ndarray/memory/memory_pool.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/tests/support/counting_backend.h>

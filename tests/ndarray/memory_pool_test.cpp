@@ -13,7 +13,6 @@
 #include <utility>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/memory/memory_snapshot.h>

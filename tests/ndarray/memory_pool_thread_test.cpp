@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/autograd/backend/backend.h>
 #include <catena/ndarray/memory/memory_pool.h>
 #include <catena/tests/support/counting_backend.h>
 

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/array_header.h>
 #include <catena/ndarray/device/runtime.h>
 #include <catena/ndarray/memory/memory_pool.h>

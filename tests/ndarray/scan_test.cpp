@@ -2,7 +2,6 @@
 // reduction_test.cpp.)
 #include <catena/ndarray/routines/scan.h>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>

@@ -1,6 +1,6 @@
 // Elementwise functions: golden values, loop choice, broadcasting, outputs, overlap, layouts.
-#include <catena/autograd/backend/backend.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/ufunc.h>
 
 #include <complex>

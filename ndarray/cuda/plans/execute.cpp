@@ -13,7 +13,6 @@
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/cufft.h>
 #include <catena/ndarray/cuda/vendor/factorize.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {

@@ -11,7 +11,6 @@
 #include <catena/ndarray/cuda/runtime/context.h>
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 

@@ -9,7 +9,6 @@
 #include <catena/kernels/registry/tensor_table.h>
 #include <catena/ndarray/cuda/plans/plan.h>
 #include <catena/ndarray/device/types.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 

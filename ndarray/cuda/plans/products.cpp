@@ -11,7 +11,6 @@
 #include <catena/kernels/registry/families.h>
 #include <catena/ndarray/cuda/plans/execute.h>
 #include <catena/ndarray/cuda/vendor/blas.h>
-#include <catena/ndarray/engine/execute.h>
 
 namespace nd::cuda {
 namespace {

@@ -11,7 +11,6 @@
 #include <string_view>
 #include <utility>
 
-#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/runtime/context.h>
 
 namespace nd::cuda {

@@ -2,7 +2,6 @@
 #include <cmath>
 
 #include <catena/autograd/attention_extension.h>
-#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/linalg.h>

@@ -1,5 +1,4 @@
 // Products with weights: linear and bilinear maps, and the selection of rows.
-#include <catena/autograd/backend/backend.h>
 #include <catena/autograd/flag.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
