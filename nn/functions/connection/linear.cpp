@@ -132,11 +132,6 @@ Variable with_batch_axes(const Variable& x, const Variable& W, std::optional<int
                                                " but the first are flattened; with n_batch_axes = -1 W is applied to "
                                                "the last axis\n"));
   }
-  // One example without a batch, as in PyTorch.
-  if (!n_batch_axes && x && W && x.ndim() == 1 && W.ndim() == 2 && x.shape(0) == W.shape(1)) {
-    const Variable y = flat(reshape(x, {1, x.shape(0)}));
-    return reshape(y, {y.shape(1)});
-  }
   if (!n_batch_axes || !x || x.ndim() < 2) return flat(x);
   const int kept = *n_batch_axes < 0 ? x.ndim() + *n_batch_axes : *n_batch_axes;
   catena::check<catena::ValueError>(kept >= 1 && kept < x.ndim(), "linear", "n_batch_axes is ", *n_batch_axes,
