@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/config.h>
 #include <catena/autograd/functions/math.h>
 #include <catena/autograd/functions/special.h>

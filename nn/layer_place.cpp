@@ -1,6 +1,6 @@
 #include <catena/nn/layer_place.h>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/device_name.h>
 #include <catena/nn/link.h>
 

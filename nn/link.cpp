@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_map>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/error_context.h>
 #include <catena/nn/buffer.h>
 #include <catena/nn/link_hook.h>

@@ -1,6 +1,6 @@
 // Link::to by the name of a device, Link::requires_grad_, and members by PyTorch's names.
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/device_name.h>
-#include <catena/autograd/backend.h>
 #include <catena/nn/link.h>
 
 namespace nn {

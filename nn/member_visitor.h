@@ -65,7 +65,7 @@ class CATENA_EXPORT AddedMembers {
   void visit(MemberVisitor& v) const;
   Member& add(const Link& to, const std::string& name);
   AnyLink* link_of(std::string_view name) const noexcept;  // null without a link of this name
-  void remove(std::string_view name) noexcept;  // has no effect without a member of this name
+  void remove(std::string_view name) noexcept;             // has no effect without a member of this name
   // The hooks of the link (link_hook.h); null if there are none.
   const std::vector<std::pair<std::string, catena::Shared<LinkHook>>>* hooks() const noexcept;
   std::vector<std::pair<std::string, catena::Shared<LinkHook>>>& editable_hooks();

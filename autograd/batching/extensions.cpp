@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
-#include <catena/autograd/batching/backend.h>
 #include <catena/autograd/backend/backend.h>
+#include <catena/autograd/batching/backend.h>
 #include <catena/autograd/nn_extension/convolution.h>
 
 namespace autograd::internal {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/backend.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/nn/functions/array/resampling.h>

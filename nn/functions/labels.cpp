@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/flag.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/nn/functions/composed.h>

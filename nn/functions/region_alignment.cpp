@@ -4,8 +4,8 @@
 #include <numeric>
 #include <vector>
 
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/backend.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/math.h>

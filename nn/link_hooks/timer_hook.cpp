@@ -4,7 +4,7 @@
 #include <iostream>
 #include <typeinfo>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/clock.h>
 #include <catena/kernels/base/text.h>

@@ -5,7 +5,7 @@
 #include <limits>
 #include <typeinfo>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/array.h>

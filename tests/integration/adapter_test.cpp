@@ -2,8 +2,8 @@
 // overlap is resolved.
 #include <boost/test/unit_test.hpp>
 
-#include <catena/catena.h>
 #include <catena/autograd/backend/backend.h>
+#include <catena/catena.h>
 #include <catena/kernels/registry/bind.h>
 #include <catena/kernels/registry/families.h>
 #include <catena/tests/support/allocations.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include <catena/autograd/capture.h>
 #include <catena/autograd/backend/backend.h>
+#include <catena/autograd/capture.h>
 #include <catena/catena.h>
 #include <catena/tests/support/cuda_device/control.h>
 

@@ -2,8 +2,8 @@
 #include <boost/test/unit_test.hpp>
 #include <type_traits>
 
-#include <catena/catena.h>
 #include <catena/autograd/backend/backend.h>
+#include <catena/catena.h>
 #include <catena/tests/support/reference_backend.h>
 
 using autograd::Array;

@@ -7,8 +7,8 @@
 #include <set>
 #include <sstream>
 
-#include <catena/catena.h>
 #include <catena/autograd/backend/backend.h>
+#include <catena/catena.h>
 #include <catena/tests/support/reference_backend.h>
 
 using autograd::Variable;

@@ -5,8 +5,8 @@
 #include <iostream>
 #include <span>
 
-#include <catena/autograd/function_node.h>
 #include <catena/autograd/backend/backend.h>
+#include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>

@@ -50,7 +50,8 @@ BOOST_AUTO_TEST_SUITE(data_loader)
 BOOST_AUTO_TEST_CASE(functions_of_elements) {
   using autograd::Variable;
   // Variables, of which a batch of one array is one, too.
-  std::vector<Variable> rows{Variable(floats({1, 2}, {2})), Variable(floats({3, 4}, {2})), Variable(floats({5, 6}, {2}))};
+  std::vector<Variable> rows{Variable(floats({1, 2}, {2})), Variable(floats({3, 4}, {2})),
+                             Variable(floats({5, 6}, {2}))};
   DataLoader sums(rows, {.batch_size = 2, .collate_fn = [](const std::vector<Variable>& batch) {
                            Variable sum = batch[0];
                            for (std::size_t i = 1; i < batch.size(); ++i) sum = sum + batch[i];

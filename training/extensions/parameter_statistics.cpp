@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/stored_number.h>
 #include <catena/training/summary_state.h>

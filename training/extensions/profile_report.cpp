@@ -1,6 +1,6 @@
 #include <catena/training/extensions/profile_report.h>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/hooks.h>
 #include <catena/kernels/base/clock.h>
 

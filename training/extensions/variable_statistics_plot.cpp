@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
 #include <catena/kernels/formats/atomic_file.h>

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <catena/autograd/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/flag.h>
-#include <catena/autograd/backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/function_options.h>
 #include <catena/autograd/functions/array.h>

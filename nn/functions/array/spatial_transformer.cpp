@@ -1,8 +1,8 @@
 // Affine grids and interpolation at their points.
 #include <vector>
 
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/backend.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/elementwise.h>
 #include <catena/autograd/functions/linalg.h>

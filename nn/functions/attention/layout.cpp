@@ -1,5 +1,5 @@
+#include <catena/autograd/array_backend.h>
 #include <catena/nn/functions/attention/layout.h>
-#include <catena/autograd/backend.h>
 
 #include <algorithm>
 

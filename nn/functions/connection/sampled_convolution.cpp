@@ -1,6 +1,6 @@
 // Convolutions whose filters or taps differ from position to position.
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/functions/array.h>
-#include <catena/autograd/backend.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/nn_extension.h>
 #include <catena/nn/functions/array.h>
