@@ -4,6 +4,7 @@
 // are on different devices or backends.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -146,8 +147,8 @@ CATENA_EXPORT bool has_nan(const Array& a);  // floating dtypes; blocks
 // State of a Philox stream; every draw advances the offset.
 struct Generator {
   Generator() = default;
-  explicit Generator(std::uint64_t seed) noexcept : seed(seed) {}
-  Generator(std::uint64_t seed, std::uint64_t offset) noexcept : seed(seed), offset(offset) {}
+  template <std::integral I> explicit Generator(I first_seed) noexcept : seed(static_cast<std::uint64_t>(first_seed)) {}
+  Generator(std::uint64_t first_seed, std::uint64_t first_offset) noexcept : seed(first_seed), offset(first_offset) {}
   // PyTorch's form. The numbers of a generator are the same on every device, so it may be used for any.
   explicit Generator(const char* /*device*/) {}
   explicit Generator(Device /*device*/) {}

@@ -62,9 +62,9 @@ struct HeldBatch : Batch {
 }  // namespace internal
 }  // namespace training
 
-// What Iterator::next() returns. Beside the members of std::optional it has those of its batch, as a list of Python has
-// them: batch.size(), batch[0], for (const auto& [x, t] : batch). They are a ValueError at the end of the iteration,
-// where there is no batch.
+// The result of Iterator::next(). Beside the members of std::optional it has members of its batch, with which it is
+// used like a list in Python: batch.size(), batch[0], for (const auto& [x, t] : batch). These are a ValueError at the
+// end of the iteration, where there is no batch.
 template <> class std::optional<training::Batch> : public std::optional<training::internal::HeldBatch> {
   using Base = std::optional<training::internal::HeldBatch>;
 

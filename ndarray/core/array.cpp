@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include <catena/kernels/base/retained.h>
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/core/view.h>
 #include <catena/ndarray/core/wrap.h>

@@ -6,6 +6,7 @@
 #include <optional>
 #include <span>
 
+#include <catena/kernels/registry/kernel_declaration.h>
 #include <catena/ndarray/core/array.h>
 
 namespace nd::internal {

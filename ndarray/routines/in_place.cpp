@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include <catena/kernels/registry/bind.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/routines/creation.h>
 #include <catena/ndarray/routines/datatype.h>

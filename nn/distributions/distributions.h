@@ -188,10 +188,10 @@ struct Chances {
   Chances(const Variable& with_logits, const Variable& with_probs) : logits(with_logits), probs(with_probs) {}
   Variable logits, probs;
 };
-// Those of options of one probability. ValueError unless one of both is given. Logits of probabilities are those of
-// probabilities between eps and 1 - eps, with the distance eps from 1 to the next number of their dtype.
+// The probability that options give, and its logit. ValueError unless one of both is given. The logit is that of a
+// probability between eps and 1 - eps, with the distance eps from 1 to the next number of the dtype.
 CATENA_EXPORT Chances chances_of(const char* name, const ProbsOptions& o);
-// Those of options of the probabilities of classes, which are divided by their sum; logits are their logarithms.
+// The probabilities of classes that options give, divided by their sum, and their logarithms.
 CATENA_EXPORT Chances class_chances_of(const char* name, const ProbsOptions& o);
 }  // namespace internal
 

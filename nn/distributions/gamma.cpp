@@ -31,9 +31,9 @@ Array in_float64(const Variable& v) { return autograd::astype(v.data(), autograd
 Array domain(const Array& parameter) { return unary(kernels::sqrt, parameter) * 0; }
 
 // Gamma numbers of concentrations that broadcast to `shape`, in float64. Each round proposes a number for every
-// element, which is taken with a probability above 0.95, so that after 16 rounds none is left but for 1 in 10^20.
+// element, which is taken with a probability above 0.95, so that after 10 rounds none is left but for 1 in 10^13.
 Array gamma_numbers(const Array& concentration, const Shape& shape) {
-  constexpr int kRounds = 16;
+  constexpr int kRounds = 10;
   const Array small = binary(kernels::less, concentration, autograd::full_like(concentration, 1));
   const Array a = concentration + autograd::astype(small, autograd::Dtype::float64);
   const Array d = a - 1.0 / 3, c = unary(kernels::rsqrt, d * 9);
@@ -310,9 +310,9 @@ Array counted(const Array& rate, const Shape& shape) {
   }
   return result;
 }
-// Of rates from 10: each round takes its proposal with a probability above 0.7.
+// Of rates from 10: each round takes its proposal with a probability above 0.7; 1 in 10^10 is left.
 Array rejected(const Array& rate, const Shape& shape) {
-  constexpr int kRounds = 32;
+  constexpr int kRounds = 20;
   const Array b = unary(kernels::sqrt, rate) * 2.53 + 0.931, a = b * 0.02483 - 0.059;
   const Array inverse_alpha = unary(kernels::reciprocal, b - 3.4) * 1.1328 + 1.1239;
   const Array log_rate = unary(kernels::log, rate);

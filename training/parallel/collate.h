@@ -1,4 +1,4 @@
-// What a DataLoader reads and what it gives: functions that make batches (collate_fn), data sets whose elements are no
+// The sources and results of a DataLoader: functions that make batches (collate_fn), data sets whose elements are no
 // examples, and the batches. Internal to DataLoader, except for Collate and LoadedBatch.
 #pragma once
 
