@@ -2,6 +2,7 @@
 // states are kept. Internal to training.
 #pragma once
 
+#include <catena/autograd/array_backend.h>
 #include <catena/training/optimizer.h>
 
 namespace training::internal {

@@ -21,10 +21,10 @@ namespace autograd {
 //   hamming   alpha + beta cos(pi r)                 kaiser  I0(beta sqrt(1 - r^2)) / I0(beta)
 //   blackman  0.42 + 0.5 cos(pi r) + 0.08 cos(2 pi r)
 // ValueError for a negative n.
-#define CATENA_WINDOW(name)                                                                                  \
-  CATENA_EXPORT Variable name(std::int64_t n, bool periodic = true, const TensorOptions& options = {});      \
-  template <std::same_as<TensorOptions> O = TensorOptions> Variable name(std::int64_t n, const O& options) { \
-    return name(n, true, options);                                                                           \
+#define CATENA_WINDOW(name)                                                                             \
+  CATENA_EXPORT Variable name(std::int64_t n, bool periodic = true, const TensorOptions& options = {}); \
+  template <std::same_as<TensorOptions> O> Variable name(std::int64_t n, const O& options) {            \
+    return name(n, true, options);                                                                      \
   }
 CATENA_WINDOW(bartlett_window)
 CATENA_WINDOW(blackman_window)
@@ -34,10 +34,10 @@ CATENA_EXPORT Variable hamming_window(std::int64_t n, bool periodic = true, doub
                                       const TensorOptions& options = {});
 CATENA_EXPORT Variable kaiser_window(std::int64_t n, bool periodic = true, double beta = 12,
                                      const TensorOptions& options = {});
-template <std::same_as<TensorOptions> O = TensorOptions> Variable hamming_window(std::int64_t n, const O& options) {
+template <std::same_as<TensorOptions> O> Variable hamming_window(std::int64_t n, const O& options) {
   return hamming_window(n, true, 0.54, 0.46, options);
 }
-template <std::same_as<TensorOptions> O = TensorOptions> Variable kaiser_window(std::int64_t n, const O& options) {
+template <std::same_as<TensorOptions> O> Variable kaiser_window(std::int64_t n, const O& options) {
   return kaiser_window(n, true, 12, options);
 }
 // With all arguments by name: hann_window(n, {.periodic = false}), kaiser_window(n, {.beta = 8}).

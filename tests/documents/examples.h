@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/ndarray_backend/sparse.h>
 #include <catena/catena.h>
 #include <catena/ndarray/routines/benchmark.h>

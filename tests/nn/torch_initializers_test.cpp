@@ -142,7 +142,7 @@ BOOST_AUTO_TEST_CASE(generators) {
                       [](autograd::Generator* g) { return init::TorchDefault({.rng = g}); },
                       [](autograd::Generator* g) { return init::TorchDefaultBias(4, {.rng = g}); }};
   for (const Make make : all) {
-    autograd::Generator one{.seed = 7}, two{.seed = 7};
+    autograd::Generator one(7), two(7);
     const std::uint64_t of_thread = autograd::default_generator().offset;
     const Array a = nn::generate_array(make(&one), {3, 4}), b = nn::generate_array(make(&two), {3, 4});
     BOOST_TEST(same_bits(a, b));

@@ -8,6 +8,7 @@
 #include <string>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/array_backend.h>
 
 namespace test {
 

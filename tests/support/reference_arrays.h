@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include <catena/autograd/array.h>
+#include <catena/autograd/array_backend.h>
 
 namespace test::reference {
 

@@ -65,7 +65,8 @@ std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::
 
 Example concat_examples(const std::optional<Batch>& batch, DeviceId device, const Padding& padding) {
   check<ValueError>(batch.has_value(), "concat_examples", "the iteration has ended: there is no batch");
-  return concat_examples(*batch, device, padding);
+  const Batch& held = *batch;  // not of the class that std::optional holds, which would convert to one again
+  return concat_examples(held, device, padding);
 }
 
 namespace {
