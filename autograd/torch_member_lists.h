@@ -35,7 +35,8 @@
   X(bitwise_right_shift) X(logical_and) X(logical_or) X(logical_xor) X(logical_not) X(eq) X(ne) X(not_equal) X(lt) \
   X(less) X(le) X(less_equal) X(gt) X(greater) X(ge) X(greater_equal) X(addmm) X(addmv) X(addr) X(addbmm) X(baddbmm) \
   X(cumsum) X(cumprod) X(renorm) X(masked_scatter) X(scatter_reduce) X(index_reduce) X(put)
-// Options by name of members (members_with_options.inc): x.name(options), and behind one, two and three other arguments.
+// Options by name of members (members_with_options.inc): x.name(options), and behind one, two and three other
+// arguments.
 #define CATENA_OPTIONS_ALONE(X) \
   X(sum, DtypeReductionOptions) X(mean, DtypeReductionOptions) X(prod, DtypeReductionOptions) \
   X(nansum, DtypeReductionOptions) X(nanmean, DtypeReductionOptions) X(mode, ExtremumOptions) \

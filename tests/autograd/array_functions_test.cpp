@@ -491,7 +491,7 @@ BOOST_AUTO_TEST_CASE(errors_of_shapes_and_repetitions) {
   BOOST_CHECK_EXCEPTION(flip(x, {0, -2}), catena::ValueError, says("flip: axis 0 is given twice in (0, -2)"));
   BOOST_CHECK_EXCEPTION(fliplr(row), catena::InvalidType, says("in_types[0].ndim >= 2"));
   BOOST_CHECK_THROW(flipud(Variable(arrays::ones({}))), catena::InvalidType);
-  BOOST_CHECK_THROW(flipud(integers), catena::InvalidType);
+  BOOST_TEST((flipud(integers).dtype() == integers.dtype()));
   BOOST_CHECK_EXCEPTION(tile(x, {1, -1}), catena::ValueError, says("tile: repetitions (1, -1) are negative"));
   BOOST_CHECK_THROW(pad(integers, 1), catena::InvalidType);
   BOOST_CHECK_EXCEPTION(pad(x, {{1, 1}, {1, 1}, {1, 1}}), catena::ValueError,
