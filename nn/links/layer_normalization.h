@@ -34,8 +34,8 @@ class CATENA_EXPORT LayerNormalization : public internal::ScaleAndShift<Paramete
   explicit LayerNormalization(const Options& options = {}) : LayerNormalization(std::nullopt, options) {}
   explicit LayerNormalization(std::optional<int> size, const Options& options = {});
   template <std::floating_point D>
-  LayerNormalization(int size, D eps_, bool affine = true, bool bias = true)
-      : LayerNormalization(size, Options{.eps = double(eps_), .elementwise_affine = affine, .bias = bias}) {}
+  LayerNormalization(int size, D eps_, bool affine = true, bool has_bias = true)
+      : LayerNormalization(size, Options{.eps = double(eps_), .elementwise_affine = affine, .bias = has_bias}) {}
   template <std::same_as<Shape> S = Shape>
   explicit LayerNormalization(const S& shape, const Options& o = {})
       : ScaleAndShift(Parameter(o.initial_gamma, shape), Parameter(o.initial_beta, shape), o.elementwise_affine,
