@@ -356,8 +356,9 @@ BOOST_AUTO_TEST_CASE(tests_and_properties) {
   check(integers({1, 1, 2, 2, 1}).unique_consecutive(), {1, 2, 1});
   check(integers({6}).gcd(integers({4})), {2});
   check(integers({6}).bitwise_left_shift(1), {12});
-  BOOST_TEST((b.get_device() == -1 && b.itemsize() == 8 && !b.is_sparse() && !b.is_quantized() && !b.is_meta()));
-  BOOST_TEST((vector({2}).is_nonzero() && !vector({0}).is_nonzero() && *b.const_data_ptr<double>() == 1));
+  BOOST_TEST((b.get_device() == (b.is_cuda() ? 0 : -1) && b.itemsize() == 8 && !b.is_sparse() && !b.is_quantized() &&
+              !b.is_meta()));
+  BOOST_TEST((vector({2}).is_nonzero() && !vector({0}).is_nonzero() && *b.cpu().const_data_ptr<double>() == 1));
   BOOST_TEST((b.to_dense().is_same(b) && b.pin_memory().is_same(b) && b.positive().is_same(b)));
   BOOST_TEST(
       (b.byte().dtype() == nd::uint8 && b.to_short().dtype() == nd::int16 && b.cfloat().dtype() == nd::complex64));

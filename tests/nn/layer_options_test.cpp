@@ -12,13 +12,13 @@ namespace {
 
 constexpr Dtype kDouble = Dtype::float64;
 
-// The dtypes of the parameters and of the floating buffers are `dtype`.
-template <class L> void check_dtype(L layer, Dtype dtype = kDouble) {
+// The dtypes of the parameters and of the floating buffers are `dtype`; a layer without a device is on the current one.
+template <class L> void check_dtype(L layer, Dtype dtype = kDouble, std::optional<Device> device = {}) {
   BOOST_TEST(!layer.params().empty());
   for (const nn::NamedParam& p : layer.namedparams()) BOOST_TEST((p.param.dtype() == dtype), p.path);
   for (const nn::NamedParam& b : layer.named_buffers())
     BOOST_TEST((b.param.dtype() == dtype || !catena::is_floating(b.param.dtype())), b.path);
-  BOOST_TEST((layer.device() == Device()));
+  BOOST_TEST((layer.device() == device.value_or(autograd::arrays::zeros({}).device())));
 }
 
 }  // namespace
@@ -26,9 +26,9 @@ template <class L> void check_dtype(L layer, Dtype dtype = kDouble) {
 BOOST_AUTO_TEST_SUITE(layer_options)
 
 BOOST_AUTO_TEST_CASE(dtype_and_device) {
-  check_dtype(nn::Linear(3, 4, {.device = "cpu", .dtype = kDouble}));
-  check_dtype(nn::Conv1d(4, 8, 3, {.device = Device(), .dtype = kDouble}));
-  check_dtype(nn::Conv2d(4, 8, 3, {.device = std::string("cpu"), .dtype = kDouble}));
+  check_dtype(nn::Linear(3, 4, {.device = "cpu", .dtype = kDouble}), kDouble, Device());
+  check_dtype(nn::Conv1d(4, 8, 3, {.device = Device(), .dtype = kDouble}), kDouble, Device());
+  check_dtype(nn::Conv2d(4, 8, 3, {.device = std::string("cpu"), .dtype = kDouble}), kDouble, Device());
   check_dtype(nn::ConvTranspose2d(4, 8, 3, {.padding_mode = "zeros", .dtype = kDouble}));
   check_dtype(nn::ConvTranspose3d(4, 8, 3, {.dtype = Dtype::bfloat16}), Dtype::bfloat16);
   check_dtype(nn::BatchNorm2d(4, {.dtype = kDouble}));
