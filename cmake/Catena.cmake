@@ -100,7 +100,8 @@ endif()
 if(CATENA_WERROR)
   add_compile_options(-Werror)
 endif()
-# -O2 instead of CMake's default -O3: only the loops are faster with -O3, and the other files would compile 1.5 times as long.
+# -O2 instead of CMake's default -O3, with which only the loops are faster and all other files take longer to compile. SMALL libraries
+# have -Os.
 add_compile_options($<$<CONFIG:Release,RelWithDebInfo>:-O2> $<$<CONFIG:Debug>:-Og>)
 add_compile_definitions($<$<CONFIG:Debug>:_GLIBCXX_ASSERTIONS>)
 
@@ -158,14 +159,15 @@ include(CatenaJoin)
 
 # catena_precompile(<target> [<header>... | REUSE_FROM <target>]): its sources, but for those with loops, find parsed what most sources
 # include of the standard library, and the headers given: a tenth to a third of their compilation. Without headers of their own they share
-# what catena_kernels, the first library, makes. Sources include what they use nevertheless; without CATENA_JOIN_SOURCES nothing is
-# precompiled.
+# what catena_kernels, the first library, makes; SMALL libraries do not, because a precompiled header brings its level of optimization with
+# it. Sources include what they use nevertheless; without CATENA_JOIN_SOURCES nothing is precompiled.
 function(catena_precompile target)
   if(NOT CATENA_JOIN_SOURCES)
     return()
   endif()
   set(headers ${ARGN})
-  if(NOT headers AND NOT target STREQUAL "catena_kernels")
+  get_target_property(is_small ${target} CATENA_SMALL)
+  if(NOT headers AND NOT is_small AND NOT target STREQUAL "catena_kernels")
     set(headers REUSE_FROM catena_kernels)
   endif()
   if(NOT "REUSE_FROM" IN_LIST headers)
@@ -190,6 +192,11 @@ endfunction()
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
 set(CATENA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
+# catena_optimize(<file>...): sources of a SMALL library that have loops of their own, without inner loops to vectorise.
+function(catena_optimize)
+  set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O2> SKIP_PRECOMPILE_HEADERS ON)
+endfunction()
+
 # What all libraries and modules have in common.
 function(catena_set_up target)
   set_target_properties(${target} PROPERTIES
@@ -209,13 +216,14 @@ function(catena_set_up target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS "${local_symbols}")
 endfunction()
 
-# catena_library(<component> [FOLDER <folder>] [EXCLUDE <regex>...] [ALONE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
+# catena_library(<component> [SMALL] [FOLDER <folder>] [EXCLUDE <regex>...] [ALONE <regex>...] [SOURCES <file>...] DEPENDS <component>...)
 # defines catena_<component>, alias catena::<component>, from every .cpp of the folder (default: the current one), those in folders
 # modules/ excepted. A folder without a .cpp gives an interface library with the headers. Neighbours are compiled in one go
 # (CatenaJoin.cmake), but for the files with loops and ALONE: files with properties of their own, those that share private names with
-# a neighbour, and those whose speed depends on what is inlined.
+# a neighbour, and those whose speed depends on what is inlined. SMALL: compiled for size, but for the files with loops; for
+# libraries whose time is spent in others.
 function(catena_library component)
-  cmake_parse_arguments(arg "" "FOLDER" "EXCLUDE;ALONE;SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(arg "SMALL" "FOLDER" "EXCLUDE;ALONE;SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
     set(arg_FOLDER "${CMAKE_CURRENT_SOURCE_DIR}")
   endif()
@@ -248,6 +256,10 @@ function(catena_library component)
     set(loops ${sources})
     list(FILTER loops INCLUDE REGEX "${CATENA_LOOP_FILES}")
     set_source_files_properties(${loops} PROPERTIES COMPILE_OPTIONS "${CATENA_LOOP_OPTIONS}" SKIP_PRECOMPILE_HEADERS ON)
+    if(arg_SMALL)
+      set_target_properties(${target} PROPERTIES CATENA_SMALL ON)
+      target_compile_options(${target} PRIVATE $<$<CONFIG:Release,RelWithDebInfo>:-Os>)
+    endif()
     catena_precompile(${target})
   else()
     add_library(${target} INTERFACE)
