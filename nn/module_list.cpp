@@ -9,9 +9,8 @@ namespace nn {
 namespace {
 
 internal::AnyLink link_of(internal::SequenceElement element, const char* op) {
-  catena::check<catena::ValueError>(element.is_given, op, "there is no link and no function to add");
-  if (element.link) return std::move(*element.link);
-  return internal::function_link(std::move(element.function));
+  catena::check<catena::ValueError>(element.link.has_value(), op, "there is no link and no function to add");
+  return std::move(*element.link);
 }
 
 }  // namespace
@@ -23,7 +22,9 @@ internal::ModuleEntry::ModuleEntry(ModuleDict& dict, std::string_view name) : di
   refer_to(dict.contains(name) ? &as_link() : nullptr);
 }
 Link& internal::ModuleEntry::as_link() const {
-  return list_ != nullptr ? list_->ChainList::operator[](index_) : dict_->Chain::operator[](name_);
+  if (list_ != nullptr) return list_->ChainList::operator[](index_);
+  if (AnyLink* const added = dict_->added_link(name_)) return added->get();  // without a list of all children
+  return dict_->Chain::operator[](name_);
 }
 Link& internal::ModuleEntry::operator=(SequenceElement element) {
   Link& link = list_ != nullptr ? list_->set(index_, std::move(element)) : dict_->set(name_, std::move(element));
@@ -116,6 +117,7 @@ ModuleDict::Element ModuleDict::pop(std::string_view name) {
 }
 
 bool ModuleDict::contains(std::string_view name) {
+  if (added_link(name) != nullptr) return true;
   for (const auto& [key, child] : named_children())
     if (key == name) return true;
   return false;

@@ -33,7 +33,8 @@ class ModuleList;
 
 namespace internal {
 // An element of a ModuleList or a ModuleDict: it can be called, has the members of its link, is a Link&, and can be
-// assigned to. The name of a dict may be new then; other uses of a name that is not there are a KeyError.
+// assigned to. The name of a dict may be new then; other uses of a name that is not there are a KeyError. It is for one
+// expression, and not to be kept over a change of the container.
 class CATENA_EXPORT ModuleEntry : public LayerMembers<ModuleEntry> {
  public:
   ModuleEntry(ModuleList& list, std::int64_t index);  // IndexError

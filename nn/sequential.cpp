@@ -22,15 +22,21 @@ class FunctionLink : public Link {
     LinkCall called(*this, args);
     return called(function_(args[0]));
   }
-  // The function with the hooks of the link, in the mode of the caller.
+  // The function with the hooks of the link, in the mode of the caller: a LinkCall would have the mode of the link.
   Variable in_mode_of_caller(const Variable& x) {
     const NamedLinkHooks* const own = hooks_of(*this);
     if (own == nullptr) return function_(x);
     const NamedLinkHooks hooks = *own;  // a hook may remove itself
-    for (const auto& [name, hook] : hooks) hook->forward_preprocess(*this, {x});
-    const Variable y = function_(x);
-    for (auto hook = hooks.rbegin(); hook != hooks.rend(); ++hook) hook->second->forward_postprocess(*this, {x}, {y});
-    return y;
+    std::size_t begun = 0;              // the hooks whose preprocess has returned and whose postprocess has not
+    try {
+      for (; begun < hooks.size(); ++begun) hooks[begun].second->forward_preprocess(*this, {x});
+      const Variable y = function_(x);
+      for (; begun > 0; --begun) hooks[begun - 1].second->forward_postprocess(*this, {x}, {y});
+      return y;
+    } catch (...) {
+      while (begun > 0) hooks[--begun].second->failed(*this);
+      throw;
+    }
   }
 
  private:
@@ -41,20 +47,16 @@ class FunctionLink : public Link {
 
 AnyLink function_link(autograd::UnaryFunction function) { return AnyLink(FunctionLink(std::move(function))); }
 
-SequenceElement::SequenceElement(const SequenceElement& o)
-    : link(o.link), function(o.function), is_given(o.is_given), name(o.name) {
-  if (o.hooked_) call_hooked(*o.hooked_);
+SequenceElement::SequenceElement(const SequenceElement& o) : link(o.link), name(o.name), is_link_(o.is_link_) {
   refer_handles();
 }
 
 SequenceElement::SequenceElement(SequenceElement&& o) noexcept { take(std::move(o)); }
 
 void SequenceElement::take(SequenceElement&& o) noexcept {
-  link = std::move(o.link);
-  function = std::move(o.function);
-  is_given = o.is_given;
+  link = std::exchange(o.link, {});
+  is_link_ = std::exchange(o.is_link_, false);
   name = std::move(o.name);
-  hooked_ = std::move(o.hooked_);
   refer_as(o);
 }
 
@@ -65,17 +67,12 @@ SequenceElement& SequenceElement::operator=(SequenceElement o) {
 }
 
 Link& SequenceElement::layer() const {
-  if (link) return link->get();
-  check<ValueError>(is_given, "Sequential", "the element is empty");
-  if (!hooked_) call_hooked(AnyLink(FunctionLink(function)));
-  return hooked_->get();
+  check<ValueError>(link.has_value(), "Sequential", "the element is empty");
+  return link->get();
 }
 
-void SequenceElement::call_hooked(AnyLink with_hooks) const {
-  hooked_ = catena::Shared<AnyLink>::make(std::move(with_hooks));
-  function = [hooked = hooked_](const Variable& x) {
-    return static_cast<FunctionLink&>(hooked->get()).in_mode_of_caller(x);
-  };
+Variable SequenceElement::call_function(const Variable& x) const {
+  return static_cast<FunctionLink&>(layer()).in_mode_of_caller(x);
 }
 
 SequenceElement& SequenceElement::operator[](std::int64_t index) const {
@@ -92,17 +89,17 @@ Link& internal::SequenceElement::as_link() const {
 }
 
 Variable internal::SequenceElement::operator()(const Variable& x) const {
-  return is_link() ? link->get().call({x}) : function(x);
+  return is_link_ ? link->get().call({x}) : call_function(x);
 }
 
 namespace {
 
-std::string key_of(const Sequential::Element& e, std::size_t number) {
-  return e.name.empty() ? std::to_string(number) : e.name;
+std::string key_of(const Sequential::Element& e, std::size_t position) {
+  return e.name.empty() ? std::to_string(position) : e.name;
 }
 
 bool is_of_class(const Sequential::Element& e, std::string_view type) {
-  if (!e.link) return false;
+  if (!e.is_link()) return false;
   const Link& link = e.link->get();
   return autograd::internal::class_name(typeid(link)) == type;
 }
@@ -110,13 +107,13 @@ bool is_of_class(const Sequential::Element& e, std::string_view type) {
 }  // namespace
 
 void Sequential::add_module(std::string name, Element element) {
-  for (const Element& e : elements_)
-    check<catena::AttributeError>(e.name != name, "Sequential.add_module", "the name ", name, " is in use");
   check<catena::AttributeError>(!name.empty() && name.find('/') == name.npos, "Sequential.add_module", "the name \"",
                                 name, "\" is empty or has a slash");
-  // Links without a name have their number as a name.
+  for (const Element& e : elements_)
+    check<catena::AttributeError>(e.name != name, "Sequential.add_module", "the name ", name, " is in use");
+  // The name of a link without one is its position.
   check<catena::AttributeError>(name.find_first_not_of("0123456789") != name.npos, "Sequential.add_module", "the name ",
-                                name, " is a number, which links without a name have: append() adds one");
+                                name, " is a number, which is the name of a link without one: append() adds one");
   element.name = std::move(name);
   append(std::move(element));
 }
@@ -128,47 +125,46 @@ std::size_t Sequential::position(const char* op, std::int64_t index) const {
 }
 
 void Sequential::name_links() const {
-  std::size_t i = 0;
-  for (const Element& e : elements_)
-    if (e.link) set_name(e.link->get(), key_of(e, i++));
+  for (std::size_t i = 0; i < elements_.size(); ++i)
+    if (const Element& e = elements_[i]; e.is_link()) set_name(e.link->get(), key_of(e, i));
 }
 
-Sequential::Sequential(Sequential&& o) noexcept : Link(std::move(o)), elements_(std::move(o.elements_)) { release(); }
+Sequential::Sequential(const Sequential& o) : Link(o), elements_(o.elements_) { set_owner(this); }
+Sequential::Sequential(Sequential&& o) noexcept : Link(std::move(o)), elements_(std::move(o.elements_)) {
+  set_owner(this);
+}
 Sequential& Sequential::operator=(const Sequential& o) {
   Link::operator=(static_cast<const Link&>(o));
   elements_ = std::vector<Element>(o.elements_);
+  set_owner(this);
   return *this;
 }
 Sequential& Sequential::operator=(Sequential&& o) noexcept {
   Link::operator=(static_cast<Link&&>(o));
   elements_ = std::move(o.elements_);
-  release();
+  set_owner(this);
   return *this;
 }
 
-void Sequential::release() noexcept {
-  for (Element& e : elements_) e.owner_ = nullptr;
+void Sequential::set_owner(Sequential* owner) noexcept {
+  for (Element& e : elements_) e.owner_ = owner;
 }
 
 Sequential::Element& Sequential::operator[](std::int64_t index) {
   Element& e = elements_[position("Sequential", index)];
-  e.owner_ = this;
   e.refer_handles();  // a parameter may have been assigned
   return e;
 }
 
 std::vector<Sequential::Element>::iterator Sequential::begin() {
-  for (Element& e : elements_) {
-    e.owner_ = this;
-    e.refer_handles();
-  }
+  for (Element& e : elements_) e.refer_handles();
   return elements_.begin();
 }
 
 void Sequential::replace(Element& place, Element element) {
-  check<ValueError>(element.is_given, "Sequential", "there is no link and no function to assign");
+  check<ValueError>(element.link.has_value(), "Sequential", "there is no link and no function to assign");
   element.name = place.name;
-  if (element.link) adopt(element.link->get(), {});
+  if (element.is_link()) adopt(element.link->get(), {});
   place.take(std::move(element));
   name_links();
 }
@@ -182,22 +178,22 @@ Sequential Sequential::slice(std::optional<std::int64_t> start, std::optional<st
   for (std::int64_t i = bound(start.value_or(0)); i < bound(stop.value_or(n)); i += step) {
     const Element& e = elements_[static_cast<std::size_t>(i)];
     part.append(e);
-    if (e.link) apply_copy_mode(part.elements_.back().link->get(), e.link->get(), CopyMode::share);
-    part.elements_.back().refer_handles();
+    if (e.is_link()) apply_copy_mode(part.elements_.back().link->get(), e.link->get(), CopyMode::share);
   }
   return part;
 }
 
 void Sequential::insert(std::int64_t index, Element element) {
   const auto n = static_cast<std::int64_t>(elements_.size());
-  check<ValueError>(element.is_given, "Sequential.insert", "there is no link and no function to insert");
+  check<ValueError>(element.link.has_value(), "Sequential.insert", "there is no link and no function to insert");
   const std::size_t at = index == n ? elements_.size() : position("Sequential.insert", index);
-  // A copy of a named element, such as repeat() and extend() make, gets its number as its name.
+  // A copy of a named element, such as repeat() and extend() make, gets its position as its name.
   for (const Element& e : elements_)
     if (e.name == element.name) element.name.clear();
-  if (element.link) adopt(element.link->get(), {});
-  release();
+  if (element.is_link()) adopt(element.link->get(), {});
+  set_owner(nullptr);
   elements_.insert(elements_.begin() + static_cast<std::ptrdiff_t>(at), std::move(element));
+  set_owner(this);
   name_links();
 }
 
@@ -207,18 +203,21 @@ void Sequential::extend(const Sequential& more) {
 }
 
 Sequential::Element Sequential::pop(std::int64_t index) {
-  release();
   const auto at = elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.pop", index));
   Element taken = std::move(*at);
+  set_owner(nullptr);
   elements_.erase(at);
-  if (taken.link) set_name(taken.link->get(), {});
+  set_owner(this);
+  if (taken.is_link()) set_name(taken.link->get(), {});
   name_links();
   return taken;
 }
 
 void Sequential::remove(std::int64_t index) {
-  release();
-  elements_.erase(elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.remove", index)));
+  const auto at = elements_.begin() + static_cast<std::ptrdiff_t>(position("Sequential.remove", index));
+  set_owner(nullptr);
+  elements_.erase(at);
+  set_owner(this);
   name_links();
 }
 
@@ -229,15 +228,16 @@ std::int64_t Sequential::count_by_layer_type(std::string_view type) const {
 }
 
 void Sequential::remove_by_layer_type(std::string_view type) {
-  release();
+  set_owner(nullptr);
   std::erase_if(elements_, [&](const Element& e) { return is_of_class(e, type); });
+  set_owner(this);
   name_links();
 }
 
 Sequential Sequential::flatten() const {
   Sequential result;
   for (const Element& e : elements_) {
-    const auto* const inner = e.link ? dynamic_cast<const Sequential*>(&e.link->get()) : nullptr;
+    const auto* const inner = e.as<const Sequential>();
     if (inner != nullptr) result.extend(inner->flatten());
     else result.append(e);
   }
@@ -259,7 +259,8 @@ Sequential Sequential::repeat(int n, CopyModeName how) const {
     const Sequential one = nn::copy(*this, mode == CopyMode::init && i == 0 ? CopyMode::copy : mode);
     for (const Element& e : one.elements_) {
       result.append(e);
-      if (mode == CopyMode::share && e.link) apply_copy_mode(result.elements_.back().link->get(), e.link->get(), mode);
+      if (mode == CopyMode::share && e.is_link())
+        apply_copy_mode(result.elements_.back().link->get(), e.link->get(), mode);
     }
   }
   result.name_links();
@@ -269,9 +270,8 @@ Sequential Sequential::repeat(int n, CopyModeName how) const {
 Sequential repeat(const Sequential& links, int n, CopyModeName mode) { return links.repeat(n, mode); }
 
 void Sequential::visit_declared(MemberVisitor& v) {
-  std::size_t i = 0;
-  for (const Element& e : elements_)
-    if (e.link) v.link(key_of(e, i++), e.link->get());
+  for (std::size_t i = 0; i < elements_.size(); ++i)
+    if (const Element& e = elements_[i]; e.is_link()) v.link(key_of(e, i), e.link->get());
 }
 
 Variable Sequential::call(const Variables& args) {
@@ -280,12 +280,12 @@ Variable Sequential::call(const Variables& args) {
   LinkCall called(*this, args);
   Variables values = args;
   for (const Element& e : elements_) {
-    if (e.link) {
+    if (e.is_link()) {
       values = {e.link->get().call(values)};
     } else {
       check<catena::TypeError>(values.size() == 1, "Sequential", "its first function was given ", values.size(),
                                " arguments");
-      values = {e.function(values[0])};
+      values = {e(values[0])};
     }
   }
   return called(values[0]);

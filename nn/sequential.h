@@ -14,7 +14,6 @@
 #include <catena/autograd/unary_function.h>
 #include <catena/kernels/base/function.h>
 #include <catena/kernels/base/index_key.h>
-#include <catena/kernels/base/pointers.h>
 #include <catena/nn/layer_members.h>
 #include <catena/nn/link.h>
 
@@ -35,18 +34,23 @@ template <class F> F&& layer_of(F&& f) { return std::forward<F>(f); }
 // A function of one variable as a link without parameters.
 CATENA_EXPORT AnyLink function_link(autograd::UnaryFunction function);
 
+class ModuleEntry;
+
 // A link or a function; neither of them if it was made without arguments. It has the members of its link that programs
 // use in PyTorch. A function is a layer without parameters, which may have hooks.
 class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
  public:
   SequenceElement() = default;
-  SequenceElement(Variable (*f)(const Variable&)) : function(f), is_given(true) {}
-  template <class E>
-  SequenceElement(E&& element) requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) : is_given(true) {
-    constexpr bool kIsLink = std::is_base_of_v<Link, std::decay_t<E>> || std::is_same_v<AnyLink, std::decay_t<E>>;
-    if constexpr (kIsLink) link.emplace(std::forward<E>(element));
-    else if constexpr (requires { element.element(); }) take(element.element());  // of a ModuleList
-    else function = layer_of(std::forward<E>(element));
+  SequenceElement(Variable (*f)(const Variable&)) : link(function_link(f)) {}
+  template <class E> SequenceElement(E&& element) requires(!std::is_same_v<std::decay_t<E>, SequenceElement>) {
+    if constexpr (std::is_base_of_v<Link, std::decay_t<E>> || std::is_same_v<AnyLink, std::decay_t<E>>) {
+      link.emplace(std::forward<E>(element));
+      is_link_ = true;
+    } else if constexpr (std::is_same_v<ModuleEntry, std::decay_t<E>>) {
+      take(element.element());
+    } else {
+      link = function_link(layer_of(std::forward<E>(element)));
+    }
     refer_handles();
   }
   SequenceElement(const SequenceElement& o);
@@ -55,12 +59,15 @@ class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
   SequenceElement& operator=(SequenceElement o);
   ~SequenceElement() = default;
 
-  bool is_link() const noexcept { return link.has_value(); }
+  bool is_link() const noexcept { return is_link_; }
   // Returns the link; TypeError for a function.
   Link& as_link() const;
   operator Link&() const { return as_link(); }
   // The link if it is of class L, else null: if (auto* fc = net[2].as<nn::Linear>()) ...
-  template <class L> L* as() const { return link ? dynamic_cast<L*>(&link->get()) : nullptr; }
+  template <class L> L* as() const { return is_link_ ? dynamic_cast<L*>(&link->get()) : nullptr; }
+  // A function computes in the mode of the sequence that calls it, and has none of its own: TypeError.
+  Link& train(bool mode = true) const { return as_link().train(mode); }
+  Link& eval() const { return train(false); }
   Variable operator()(const Variable& x) const;
   template <std::convertible_to<Variable>... V>
   requires(sizeof...(V) > 1) Variable operator()(const V&... args) const {
@@ -69,22 +76,19 @@ class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
   // An element of a sequence in the sequence: net[0][1].
   SequenceElement& operator[](std::int64_t index) const;
 
-  std::optional<AnyLink> link;
-  mutable autograd::UnaryFunction function;
-  bool is_given = false;
-  std::string name = {};  // of add_module; empty: the number
+  std::optional<AnyLink> link;  // of a function, the link that has its hooks
+  std::string name = {};        // of add_module; empty: the position
 
  private:
   friend class nn::Sequential;
   friend class LayerMembers<SequenceElement>;
-  // The link; of a function, one that has its hooks.
-  Link& layer() const;
-  void refer_handles() { this->refer_to(link ? &link->get() : nullptr); }
+  Link& layer() const;  // ValueError if there is none
+  void refer_handles() { this->refer_to(is_link_ ? &link->get() : nullptr); }
   void take(SequenceElement&& o) noexcept;
-  void call_hooked(AnyLink with_hooks) const;
+  Variable call_function(const Variable& x) const;
 
-  Sequential* owner_ = nullptr;  // for an assignment; set where the sequence gives the element to a program
-  mutable catena::Shared<AnyLink> hooked_;
+  bool is_link_ = false;
+  Sequential* owner_ = nullptr;  // the sequence of which the element is a part, for an assignment
 };
 }  // namespace internal
 
@@ -92,8 +96,9 @@ class CATENA_EXPORT SequenceElement : public LayerMembers<SequenceElement> {
 // call of one Variable are elements like links; functions with options, such as dropout and leaky_relu, are called with
 // their defaults. The first link gets all arguments of a call.
 //
-// Every element has an index. Only links are children: "0", "1", ... by their position among the links, as in Chainer,
-// so that functions have no keys in files. insert() and remove() change these keys.
+// Every element has an index, which is the name of a link, as in PyTorch: Linear(2, 3), relu and Linear(3, 4) have the
+// children "0" and "2". Functions have no keys in files. insert() and remove() change the keys behind them. (Chainer
+// counts the links alone: load its files with .rename.)
 //
 // A C++ copy of a sequence, and of an element, is deep. Negative indices count from the end; IndexError for others.
 class CATENA_EXPORT Sequential : public Link {
@@ -102,7 +107,7 @@ class CATENA_EXPORT Sequential : public Link {
   using Element = internal::SequenceElement;
 
   Sequential() = default;
-  Sequential(const Sequential& o) = default;
+  Sequential(const Sequential& o);
   Sequential(Sequential&& o) noexcept;
   Sequential& operator=(const Sequential& o);
   Sequential& operator=(Sequential&& o) noexcept;
@@ -117,7 +122,7 @@ class CATENA_EXPORT Sequential : public Link {
                       Element e7 = {}, Element e8 = {}, Element e9 = {}, Element e10 = {}, Element e11 = {},
                       Element e12 = {}, Element e13 = {}, Element e14 = {}, Element e15 = {}, Element e16 = {}) {
     for (Element* e : {&e1, &e2, &e3, &e4, &e5, &e6, &e7, &e8, &e9, &e10, &e11, &e12, &e13, &e14, &e15, &e16})
-      if (e->is_given) append(std::move(*e));
+      if (e->link) append(std::move(*e));
   }
 
   // With names, as add_module() gives them: Sequential({{"fc", Linear(8, 4)}, {"act", relu}}).
@@ -128,7 +133,7 @@ class CATENA_EXPORT Sequential : public Link {
   void append(Element element) { insert(static_cast<std::int64_t>(elements_.size()), std::move(element)); }
   void push_back(Element element) { append(std::move(element)); }
   void push_back(std::string name, Element element) { add_module(std::move(name), std::move(element)); }
-  // Appends with a name: a link and its parameters then have it in place of the number, "fc/W".
+  // Appends with a name: a link and its parameters then have it in place of the position, "fc/W".
   void add_module(std::string name, Element element);
   // Puts an element before the one of this index. If the sequence was moved to a device, a link is moved there too.
   void insert(std::int64_t index, Element element);
@@ -155,7 +160,7 @@ class CATENA_EXPORT Sequential : public Link {
   // ValueError for a step below 1.
   Sequential slice(std::optional<std::int64_t> start, std::optional<std::int64_t> stop = {},
                    std::int64_t step = 1) const;
-  template <std::same_as<catena::Slice> S> Sequential operator[](const S& range) const {
+  template <std::derived_from<catena::Slice> S> Sequential operator[](const S& range) const {
     return slice(range.start, range.stop, range.step.value_or(1));
   }
 
@@ -178,7 +183,8 @@ class CATENA_EXPORT Sequential : public Link {
   std::size_t position(const char* op, std::int64_t index) const;
   void name_links() const;
   void replace(Element& place, Element element);
-  void release() noexcept;  // ends the assignments of elements through references
+  // Without an owner, elements can be moved within the vector: an assignment to an owned one replaces it in its owner.
+  void set_owner(Sequential* owner) noexcept;
 
   std::vector<Element> elements_;
 };

@@ -19,9 +19,8 @@ void append_line(std::string& out, const std::string& name, const Link& child, c
 // Appends a line for each child, and for each function of a Sequential. Returns whether there are any.
 bool append_children(std::string& out, const Link& link, const std::string& indent) {
   if (const auto* const sequence = dynamic_cast<const Sequential*>(&link)) {
-    std::size_t i = 0;
     for (const Sequential::Element& e : *sequence) {
-      if (e.is_link()) append_line(out, std::to_string(i++), e.as_link(), indent);
+      if (e.is_link()) append_line(out, e.as_link().name(), e.as_link(), indent);
       else out.append("\n").append(indent).append("  (function)");
     }
     return sequence->size() > 0;

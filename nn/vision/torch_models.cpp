@@ -4,10 +4,10 @@
 
 #include <catena/nn/functions/activation.h>
 #include <catena/nn/functions/math.h>
-#include <catena/nn/functions/noise.h>
 #include <catena/nn/functions/pooling.h>
 #include <catena/nn/init.h>
 #include <catena/nn/link_hook.h>
+#include <catena/nn/links/torch_activation.h>
 #include <catena/nn/serializers/state_dict.h>
 
 namespace nn::models {
@@ -53,10 +53,6 @@ template <class Net> Net loaded(Net net, const ModelOptions& options) {
   return net;
 }
 
-Variable drop(const Variable& x, double ratio) { return dropout(x, {.ratio = ratio}); }
-auto dropping(double ratio) {
-  return [ratio](const Variable& x) { return drop(x, ratio); };
-}
 Linear normal_linear(int in, int out) {
   Linear linear(in, out);
   init::normal_(linear.W, 0, 0.01);
@@ -121,15 +117,15 @@ VGG::VGG(const std::vector<int>& layers, bool batch_norm, const ModelOptions& op
     for (int k = 0; k < layers[i]; ++k) {
       features.append(filters(in, out, 3, 1, 1, true));
       if (batch_norm) features.append(BatchNorm2d(out));
-      features.append([](const Variable& x) { return relu(x); });
+      features.append(ReLU());
       in = out;
     }
     features.append(MaxPool2d(2, 2));
   }
   for (const int size : {in * 7 * 7, 4096}) {
     classifier.append(normal_linear(size, 4096));
-    classifier.append([](const Variable& x) { return relu(x); });
-    classifier.append(dropping(options.dropout));
+    classifier.append(ReLU());
+    classifier.append(Dropout(options.dropout));
   }
   classifier.append(normal_linear(4096, options.num_classes));
 }
@@ -151,13 +147,13 @@ AlexNet::AlexNet(const ModelOptions& options) : FeatureClassifier(6) {
   for (const Layer& l : {Layer{3, 64, 11, 4, 2, true}, Layer{64, 192, 5, 1, 2, true}, Layer{192, 384, 3, 1, 1, false},
                          Layer{384, 256, 3, 1, 1, false}, Layer{256, 256, 3, 1, 1, true}}) {
     features.append(Conv2d(l.in, l.out, l.kernel, {.stride = l.stride, .padding = l.padding}));
-    features.append([](const Variable& x) { return relu(x); });
+    features.append(ReLU());
     if (l.pools) features.append(MaxPool2d(3, 2));
   }
   for (const int size : {256 * 6 * 6, 4096}) {
-    classifier.append(dropping(options.dropout));
+    classifier.append(Dropout(options.dropout));
     classifier.append(Linear(size, 4096));
-    classifier.append([](const Variable& x) { return relu(x); });
+    classifier.append(ReLU());
   }
   classifier.append(Linear(4096, options.num_classes));
 }

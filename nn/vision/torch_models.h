@@ -1,5 +1,4 @@
-// torchvision's module models: networks with its structure. ResNet has its keys, so that its state dicts can be loaded;
-// in the keys of VGG and AlexNet the numbers of features and classifier count the links alone.
+// torchvision's module models: networks with its structure and its keys, so that its state dicts load.
 //
 //   nn::models::ResNet net = nn::models::resnet18();                          // new weights
 //   auto net = nn::models::resnet50({.weights = "resnet50-11ad3fa6.pth"});    // of a file; nothing is downloaded

@@ -302,7 +302,7 @@ BOOST_AUTO_TEST_CASE(elements_of_a_sequence_by_class) {
   s.remove_by_layer_type("Linear");
   BOOST_TEST(s.size() == 3u);
   BOOST_TEST(s.count_by_layer_type("Linear") == 0);
-  BOOST_TEST(s.namedparams()[0].path == "/0/gamma");
+  BOOST_TEST(s.namedparams()[0].path == "/1/gamma");
   s.remove_by_layer_type("Convolution2D");
   BOOST_TEST(s.size() == 3u);
 }

@@ -333,7 +333,7 @@ BOOST_AUTO_TEST_CASE(elements_by_push_back) {
   CHECK_VALUES(sequence.forward(x()), {30, 0});
   Strings names = keys(sequence);
   std::sort(names.begin(), names.end());
-  BOOST_TEST(names == (Strings{"1/factor", "double/factor", "last/factor"}), each);
+  BOOST_TEST(names == (Strings{"2/factor", "double/factor", "last/factor"}), each);
   BOOST_TEST(sequence.is_training());
   sequence.eval();
   BOOST_TEST(!sequence.is_training());

@@ -1,7 +1,9 @@
 // Sequences of links and functions: positions, keys, copies, repetition.
 #include <catena/nn/sequential.h>
 
+#include <catena/nn/link_hook.h>
 #include <catena/nn/links/torch_normalization.h>
+#include <catena/nn/module_list.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -33,7 +35,7 @@ BOOST_AUTO_TEST_SUITE(sequences)
 BOOST_AUTO_TEST_CASE(elements_have_positions_and_links_keys) {
   nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4), Twice());
   CHECK_LIST(sizes(s), std::vector<int>{3, 0, 4, 0});
-  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b"});
+  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/2/W", "/2/b"});
   BOOST_TEST(&s[0].as_link() == s.named_children()[0].second);
   BOOST_TEST(&s[-2].as_link() == s.named_children()[1].second);
   const Variable x(floats({-1, 2}, {1, 2}));
@@ -78,12 +80,65 @@ BOOST_AUTO_TEST_CASE(elements_have_the_members_of_layers) {
   BOOST_TEST(links == 1);
 }
 
+// A function keeps its hooks in a copy and in a list, and a hook whose call fails learns of it.
+BOOST_AUTO_TEST_CASE(functions_have_hooks) {
+  struct Counter : nn::LinkHook {
+    int before = 0, after = 0, failures = 0;
+    std::string name() const override { return "Counter"; }
+    void forward_preprocess(nn::Link&, const Variables&) override { ++before; }
+    void forward_postprocess(nn::Link&, const Variables&, const Variables&) override { ++after; }
+    void failed(nn::Link&) noexcept override { ++failures; }
+  };
+  const auto counter = catena::Shared<Counter>::make();
+  const Variable x(floats({-1, 2}, {1, 2}));
+  bool fails = false;
+  nn::Sequential s([&fails](const Variable& v) {
+    catena::check<catena::ValueError>(!fails, "test", "the function fails");
+    return v * 2;
+  });
+  s[0].add_hook(catena::Shared<nn::LinkHook>(counter));
+  s(x);
+  nn::Sequential twin = s;
+  twin(x);
+  nn::ModuleList list({s[0]});
+  list[0](x);
+  BOOST_TEST(counter->before == 3);
+  BOOST_TEST(counter->after == 3);
+  fails = true;
+  BOOST_CHECK_THROW(s(x), catena::ValueError);
+  BOOST_TEST(counter->after == 3);
+  BOOST_TEST(counter->failures == 1);
+  BOOST_CHECK_THROW(s[0].eval(), catena::TypeError);  // it has the mode of the sequence
+  BOOST_CHECK_THROW(s[0].train(), catena::TypeError);
+  BOOST_CHECK_THROW(nn::Sequential::Element()(x), catena::ValueError);
+}
+
+// The keys of torch.nn.Sequential(Linear(2, 3), ReLU(), Linear(3, 4)).state_dict(), and of a file of it.
+BOOST_AUTO_TEST_CASE(keys_of_pytorch) {
+  nn::Sequential s(nn::Linear(2, 3), nn::ReLU(), nn::Linear(3, 4));
+  Strings keys;
+  for (const auto& [key, array] : s.state_dict()) keys.push_back(key);
+  std::sort(keys.begin(), keys.end());
+  CHECK_LIST(keys, Strings{"0.bias", "0.weight", "2.bias", "2.weight"});
+}
+
+// Chainer counts the links alone, as a ChainList does.
+BOOST_AUTO_TEST_CASE(files_with_the_keys_of_chainer) {
+  const test::TemporaryFolder folder("keys");
+  nn::ChainList list(nn::Linear(2, 3), nn::Linear(3, 4));
+  nn::serializers::save_npz(folder / "list.npz", list);
+  nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4));
+  BOOST_CHECK_THROW(nn::serializers::load_npz(folder / "list.npz", s), catena::KeyError);
+  nn::serializers::load_npz(folder / "list.npz", s, {.rename = {{"2", "1"}}});
+  for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(same_bits(s.params()[i].data(), list.params()[i].data()));
+}
+
 BOOST_AUTO_TEST_CASE(elements_are_replaced) {
   nn::Sequential s(nn::Linear(2, 3), nn::relu, nn::Linear(3, 4));
   const Variable first = s.params()[0];
   s[2] = nn::Linear(3, 5);
   CHECK_LIST(sizes(s), std::vector<int>{3, 0, 5});
-  BOOST_TEST(s[2].as_link().name() == "1");
+  BOOST_TEST(s[2].as_link().name() == "2");
   s[1] = nn::Linear(3, 3);
   CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b"});
   BOOST_TEST(s[2].as_link().name() == "2");
@@ -130,8 +185,8 @@ BOOST_AUTO_TEST_CASE(insert_and_remove) {
   CHECK_LIST(sizes(s), std::vector<int>{5, 1, 0, 6, 2, 0});
   BOOST_TEST(s.params()[2].is_same(before[0]));  // the links themselves have moved
   BOOST_TEST(s.params()[6].is_same(before[2]));
-  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b", "/3/W", "/3/b"});
-  BOOST_TEST(s.named_children()[2].second->name() == "2");
+  CHECK_LIST(paths(s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/3/W", "/3/b", "/4/W", "/4/b"});
+  BOOST_TEST(s.named_children()[2].second->name() == "3");
   s.remove(2);
   s.remove(-1);
   CHECK_LIST(sizes(s), std::vector<int>{5, 1, 6, 2});
@@ -158,7 +213,7 @@ BOOST_AUTO_TEST_CASE(sequences_in_sequences_are_flattened) {
   nn::Sequential s(middle, nn::sigmoid, nn::Linear(3, 4));
   nn::Sequential flat = s.flatten();
   CHECK_LIST(sizes(flat), std::vector<int>{2, 0, 3, 0, 4});
-  CHECK_LIST(paths(flat), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b"});
+  CHECK_LIST(paths(flat), Strings{"/0/W", "/0/b", "/2/W", "/2/b", "/4/W", "/4/b"});
   const Variable x(floats({0.5f, -1}, {1, 2}));
   BOOST_TEST(same_bits(flat(x).data(), s(x).data()));
   autograd::fill(flat.params()[0].data(), 0);  // a copy
@@ -173,7 +228,7 @@ BOOST_AUTO_TEST_CASE(repetition) {
                        shared = block.repeat(3, nn::CopyMode::share);
   for (const nn::Sequential* s : {&fresh, &equal, &shared}) {
     BOOST_TEST(s->size() == 6u);
-    CHECK_LIST(paths(*s), Strings{"/0/W", "/0/b", "/1/W", "/1/b", "/2/W", "/2/b"});
+    CHECK_LIST(paths(*s), Strings{"/0/W", "/0/b", "/2/W", "/2/b", "/4/W", "/4/b"});
   }
   BOOST_TEST(same_bits(first(fresh, 0), first(block, 0)));
   BOOST_TEST(!same_bits(first(fresh, 1), first(block, 0)));
@@ -204,6 +259,8 @@ BOOST_AUTO_TEST_CASE(copies_of_named_elements) {
   CHECK_LIST(paths(s), Strings{"/fc/W", "/fc/b", "/1/W", "/1/b"});
   BOOST_CHECK_THROW(s.add_module("fc", nn::Linear(3, 3)), catena::AttributeError);
   BOOST_CHECK_THROW(s.add_module("1", nn::Linear(3, 3)), catena::AttributeError);  // a link without a name may get it
+  s.append(nn::relu);
+  BOOST_TEST(has(message_of<catena::AttributeError>([&] { s.add_module("", nn::relu); }), "is empty or has a slash"));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

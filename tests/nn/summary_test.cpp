@@ -35,10 +35,18 @@ BOOST_AUTO_TEST_CASE(nested_text) {
              "  (body): Sequential(\n"
              "    (0): Linear(in_size=4, out_size=4)\n"
              "    (function)\n"
-             "    (1): Linear(in_size=4, out_size=5, n_batch_axes=-1)\n"
+             "    (2): Linear(in_size=4, out_size=5, n_batch_axes=-1)\n"
              "  )\n"
              ")");
   BOOST_TEST(nn::to_string(nn::Sequential()) == "Sequential()");
+  nn::Sequential named({{"fc", nn::Linear(4, 2)}, {"act", nn::relu}});
+  named.append(nn::Linear(2, 1));
+  BOOST_TEST(nn::to_string(named) ==
+             "Sequential(\n"
+             "  (fc): Linear(in_size=4, out_size=2)\n"
+             "  (function)\n"
+             "  (2): Linear(in_size=2, out_size=1)\n"
+             ")");
 }
 
 BOOST_AUTO_TEST_CASE(arguments_of_layers) {
@@ -79,7 +87,7 @@ BOOST_AUTO_TEST_CASE(rows_and_totals) {
   BOOST_TEST(before.rows[1].has_uninitialized);
   net.late.initialize({7});
   net.body = nn::Sequential(nn::Linear(8, 4), nn::relu, nn::Linear(4, 5));
-  net.disable_update("/body/1");
+  net.disable_update("/body/2");
   const Variable x(autograd::arrays::ones({2, 3, 6, 6}));
   const nn::ModelSummary s = nn::summary(net, x);
   BOOST_REQUIRE(s.rows.size() == 5u);
@@ -93,7 +101,7 @@ BOOST_AUTO_TEST_CASE(rows_and_totals) {
                           {"/conv", "Convolution2D", 1, {2, 8, 6, 6}, 216, 216},
                           {"/body", "Sequential", 1, {2, 5}, 0, 0},
                           {"/body/0", "Linear", 2, {2, 4}, 36, 36},
-                          {"/body/1", "Linear", 2, {2, 5}, 25, 0}};
+                          {"/body/2", "Linear", 2, {2, 5}, 25, 0}};
   for (std::size_t i = 0; i < 5; ++i) {
     const nn::SummaryRow& r = s.rows[i];
     BOOST_TEST_CONTEXT(r.path) {

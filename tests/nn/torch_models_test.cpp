@@ -37,13 +37,19 @@ BOOST_AUTO_TEST_CASE(residual_networks) {
 BOOST_AUTO_TEST_CASE(larger_networks, *test::slow()) {
   BOOST_TEST(number_of_parameters(nn::models::resnet18()) == 11689512);
   BOOST_TEST(number_of_parameters(nn::models::resnet50()) == 25557032);
-  BOOST_TEST(number_of_parameters(nn::models::alexnet()) == 61100840);
+  nn::models::AlexNet alexnet = nn::models::alexnet();
+  BOOST_TEST(number_of_parameters(alexnet) == 61100840);
+  const nn::StateDict state = alexnet.state_dict();
+  BOOST_TEST(state.size() == 16u);
+  for (const char* layer : {"features.0", "features.3", "features.6", "features.8", "features.10", "classifier.1",
+                            "classifier.4", "classifier.6"})
+    BOOST_TEST(state.contains(std::string(layer) + ".weight"), layer);
 }
 
 BOOST_AUTO_TEST_CASE(networks_of_features, *test::slow()) {
   nn::models::VGG net({1, 1, 1, 1, 1}, true, {.num_classes = 2});
   const nn::StateDict state = net.state_dict();
-  for (const char* key : {"features.0.weight", "features.1.running_var", "classifier.0.weight", "classifier.2.bias"})
+  for (const char* key : {"features.0.weight", "features.17.running_var", "classifier.0.weight", "classifier.6.bias"})
     BOOST_TEST(state.contains(key), key);
   net.eval();
   BOOST_TEST(net(Variable(arrays::zeros({1, 3, 32, 32}))).shape() == (Shape{1, 2}));
