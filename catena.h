@@ -83,7 +83,13 @@ namespace cuda::amp {
 using training::GradScaler;
 }  // namespace cuda::amp
 namespace indexing {
-using autograd::Ellipsis, autograd::Slice;
+using autograd::Ellipsis;
+// The slice of libtorch, of which a single number is the start: Slice(2) is 2:, and autograd::Slice(2) is :2.
+struct Slice : autograd::Slice {
+  constexpr Slice(std::optional<std::int64_t> start_ = {}, std::optional<std::int64_t> stop_ = {},
+                  std::optional<std::int64_t> step_ = {})
+      : autograd::Slice(start_, stop_, step_) {}
+};
 #ifndef None  // a macro of X11
 using autograd::None;
 #endif

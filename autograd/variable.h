@@ -195,12 +195,12 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   void unchain() const;           // this variable becomes a root
   void unchain_backward() const;  // all variables that it depends on become roots as well; frees their memory
 
-  // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) is
-  // loss.item<double>().
+  // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) and loss.item()
+  // are a TypeError for a complex number with an imaginary part, which loss.item<double>() drops.
   template <class E> E item() const { return autograd::item(present()).template to<E>(); }
-  double item() const { return item<double>(); }
-  template <class E> explicit operator E() const requires(std::is_arithmetic_v<E> && !std::is_same_v<E, bool>) {
-    return item<E>();
+  double item() const { return autograd::item(present()); }
+  template <class E> explicit operator E() const requires(catena::Number<E> && !std::is_same_v<E, bool>) {
+    return autograd::item(present());
   }
 
   // ---- differentiable functions as members ----
@@ -285,9 +285,11 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
     return clip(low, high);
   }
   Variable clamp(const ClampOptions& o) const { return clip(o); }
+  // PyTorch's product: leading axes broadcast, a vector is a row on the left and a column on the right, and the result
+  // lacks its axis. The function matmul is Chainer's.
   Variable matmul(const Variable& other) const;
   Variable mm(const Variable& other) const { return matmul(other); }
-  Variable dot(const Variable& other) const;  // of two vectors: a number; else matmul
+  Variable dot(const Variable& other) const;  // of two vectors of the same length; else matmul
   // Where {} may be an absent axis, the functions with options are templates, so that {} is not ambiguous.
   Variable argmax(std::optional<int> axis = {}) const;
   template <std::same_as<ExtremumOptions> O = ExtremumOptions> Variable argmax(const O& o) const {

@@ -110,7 +110,7 @@ Mask::operator bool() const {
 Variable Variable::pow(const Variable& exponent) const { return autograd::pow(*this, exponent); }
 Variable Variable::pow(double exponent) const { return autograd::pow(*this, exponent); }
 Variable Variable::clip(const Bound& low, const Bound& high) const { return autograd::clip(*this, low, high); }
-Variable Variable::matmul(const Variable& other) const { return autograd::matmul(*this, other); }
+Variable Variable::matmul(const Variable& other) const { return linalg_matmul(*this, other); }
 Variable Variable::dot(const Variable& other) const {
   if (ndim() != 1 || other.ndim() != 1) return matmul(other);
   catena::check<catena::ValueError>(shape() == other.shape(), "dot", "the vectors have the lengths ", size(), " and ",

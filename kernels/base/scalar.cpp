@@ -19,6 +19,11 @@ void Scalar::store(Dtype t, void* out) const {
   });
 }
 
+void Scalar::expect_real() const {
+  check<TypeError>(z_.im == 0, "Scalar", "the number ", *this, " is complex, and a real one is expected: ",
+                   ".real() of the array, or item<double>(), drops the imaginary part");
+}
+
 namespace {
 
 // True if the value fits an integer dtype of `bits` bits. The limits are powers of two, which float64 holds exactly.

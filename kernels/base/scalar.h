@@ -56,8 +56,12 @@ class Scalar {
     else return converted<T>();
   }
   double to_double() const noexcept { return to<double>(); }
-  // A number where one is expected: double mean = a.mean().item(). A bool is asked for: bool(a.any().item()).
-  template <Number T> explicit(std::is_same_v<T, bool>) operator T() const noexcept { return to<T>(); }
+  // A number where one is expected: double mean = a.mean().item(). A bool is asked for: bool(a.any().item()). TypeError
+  // for a complex number with an imaginary part, whose real part is to<double>().
+  template <Number T> explicit(std::is_same_v<T, bool>) operator T() const {
+    if (!std::is_same_v<T, bool> && is_complex()) expect_real();
+    return to<T>();
+  }
   // True if an element of dtype t can hold the value. False if an integer, or the whole part of a floating number, is
   // outside the range of an integer dtype t, and for NaN as an integer.
   CATENA_EXPORT bool fits(Dtype t) const noexcept;
@@ -91,12 +95,13 @@ class Scalar {
   template <Number T> friend bool operator==(const Scalar& a, T b) noexcept { return a == Scalar(b); }
   template <Number T> friend std::partial_ordering operator<=>(const Scalar& a, T b) { return a <=> Scalar(b); }
   // A number remains one: double total = 0; total += loss.item().
-  template <Number T> friend T& operator+=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) + b).to<T>(); }
-  template <Number T> friend T& operator-=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) - b).to<T>(); }
-  template <Number T> friend T& operator*=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) * b).to<T>(); }
-  template <Number T> friend T& operator/=(T& a, const Scalar& b) noexcept { return a = (Scalar(a) / b).to<T>(); }
+  template <Number T> friend T& operator+=(T& a, const Scalar& b) { return a = static_cast<T>(Scalar(a) + b); }
+  template <Number T> friend T& operator-=(T& a, const Scalar& b) { return a = static_cast<T>(Scalar(a) - b); }
+  template <Number T> friend T& operator*=(T& a, const Scalar& b) { return a = static_cast<T>(Scalar(a) * b); }
+  template <Number T> friend T& operator/=(T& a, const Scalar& b) { return a = static_cast<T>(Scalar(a) / b); }
 
  private:
+  CATENA_EXPORT void expect_real() const;  // TypeError for an imaginary part that is not 0
   template <class T> T converted() const noexcept {
     switch (kind_) {
       case Kind::floating: return convert<T>(z_.re);

@@ -1,6 +1,8 @@
 // Functions as members of Variable: each gives what the function gives, and its gradient.
 #include <boost/test/unit_test.hpp>
 
+#include <complex>
+
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
@@ -28,6 +30,34 @@ void check_same(const char* name, const Variable& a, const Variable& b) {
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(variable_members)
+
+// A vector is a row on the left and a column on the right; leading axes broadcast.
+BOOST_AUTO_TEST_CASE(matmul_of_vectors) {
+  const Variable a(array<double>({1, 2, 3, 4, 5, 6}, {2, 3})), v(array<double>({1, 0, -1}, {3}));
+  const Variable stack(array<double>({1, 1, 1, 0}, {1, 2, 2}));
+  const auto check = [](const Variable& got, const Array& expected) {
+    BOOST_CHECK_EQUAL(got.shape(), expected.shape());
+    testing::assert_allclose(got.data(), expected, 0, 0);
+  };
+  check(a.matmul(v), array<double>({-2, -2}, {2}));
+  check(a.matmul(v).matmul(a), array<double>({-10, -14, -18}, {3}));
+  check(v.matmul(v), array<double>({2}, {}));
+  check(stack.matmul(a), array<double>({5, 7, 9, 1, 2, 3}, {1, 2, 3}));
+  check(a.dot(v), array<double>({-2, -2}, {2}));
+  BOOST_CHECK_THROW(a.matmul(a), catena::InvalidType);
+  const auto product = [](const Variables& x) { return Variables{x[0].matmul(x[1])}; };
+  for (const auto& [x, y] : {std::pair(a, v), std::pair(v, a.transpose()), std::pair(v, v)})
+    test::check_derivatives("matmul", product, {x.data(), y.data()});
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_complex_elements) {
+  const Variable z(array<std::complex<double>>({{1, 2}}, {1})), real(array<std::complex<double>>({{3, 0}}, {1}));
+  BOOST_CHECK_THROW((void)z.item(), catena::TypeError);
+  BOOST_CHECK_THROW((void)double(z), catena::TypeError);
+  BOOST_TEST(z.item<double>() == 1);
+  BOOST_CHECK(z.item<std::complex<double>>() == std::complex<double>(1, 2));
+  BOOST_TEST(real.item() == 3);
+}
 
 BOOST_AUTO_TEST_CASE(members_are_the_functions) {
   const Variable x(spread({2, 3}, 0.1, 0.9)), y(spread({2, 3}, 1, 2, 3)), square_matrix(spread({2, 2}));

@@ -111,6 +111,21 @@ BOOST_AUTO_TEST_CASE(converts_to_numbers_and_calculates_with_them) {
   BOOST_TEST(count == 5);
 }
 
+// An imaginary part is not dropped silently.
+BOOST_AUTO_TEST_CASE(complex_numbers_are_no_real_ones) {
+  const Scalar z = std::complex<double>(1, 2), real = std::complex<double>(3, 0);
+  BOOST_CHECK_THROW((void)double(z), TypeError);
+  BOOST_CHECK_THROW((void)int(z), TypeError);
+  double total = 1;
+  BOOST_CHECK_THROW(total += z, TypeError);
+  BOOST_TEST(total == 1);
+  BOOST_TEST(bool(z));
+  BOOST_TEST(z.to<double>() == 1);
+  BOOST_TEST(double(real) == 3);
+  total += real;
+  BOOST_TEST(total == 4);
+}
+
 BOOST_AUTO_TEST_CASE(prints_as_python_does) {
   BOOST_TEST(text(true) == "True");
   BOOST_TEST(text(false) == "False");
