@@ -150,7 +150,7 @@ struct Generator {
   template <std::integral I> explicit Generator(I first_seed) noexcept : seed(static_cast<std::uint64_t>(first_seed)) {}
   Generator(std::uint64_t first_seed, std::uint64_t first_offset) noexcept : seed(first_seed), offset(first_offset) {}
   // PyTorch's form. The numbers of a generator are the same on every device, so it may be used for any.
-  explicit Generator(const char* /*device*/) {}
+  CATENA_EXPORT explicit Generator(const char* device);  // ValueError unless it is a name of a device
   explicit Generator(Device /*device*/) {}
   std::uint64_t initial_seed() const noexcept { return seed; }
   // The state as a value, and back.

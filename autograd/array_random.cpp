@@ -5,6 +5,7 @@
 #include <catena/autograd/array.h>
 #include <catena/autograd/backend/backend.h>
 #include <catena/autograd/backend/random_extension.h>
+#include <catena/kernels/base/device_name.h>
 #include <catena/kernels/base/seed.h>
 
 namespace autograd {
@@ -36,6 +37,10 @@ Array draw(const char* op, catena::RandomKind kind, const Shape& shape, Dtype dt
 }
 
 }  // namespace
+
+Generator::Generator(const char* device) {
+  catena::device_from_name("Generator", device, default_backend().default_device());
+}
 
 Generator& default_generator() {
   static thread_local Generator generator{first_seed_of_thread(), kFirstOffset};

@@ -371,29 +371,27 @@ void run_backward(const Variables& roots, const BackwardOptions& options, const 
 
 void backward(const Variables& roots, const BackwardOptions& options) { internal::run_backward(roots, options); }
 void backward(const Variable& root, const BackwardArguments& a) {
-  backward(Variables{root}, BackwardListArguments{.grad_tensors = a.gradient ? Variables{a.gradient} : Variables(),
-                                                  .create_graph = a.create_graph,
-                                                  .inputs = a.inputs});
+  internal::backward_with({root}, {.grad_tensors = a.gradient ? Variables{a.gradient} : Variables(),
+                                   .create_graph = a.create_graph,
+                                   .inputs = a.inputs});
 }
-void backward(const Variables& roots, const BackwardListArguments& a) {
+void internal::backward_with(const Variables& roots, const BackwardListArguments& a) {
   const Variables& gradients = a.grad_tensors;
   catena::check<catena::ValueError>(gradients.empty() || gradients.size() == roots.size(), "backward", gradients.size(),
                                     " gradients given for ", roots.size(), " variables");
-  for (std::size_t i = 0; i < roots.size(); ++i)
-    catena::check<catena::RuntimeError>(
-        roots[i].size() == 1 || a.inputs.empty() || (!gradients.empty() && gradients[i]), "backward",
-        "the variable has shape ", roots[i].shape(), " and no gradient is given for it");
   if (a.inputs.empty()) {
     for (std::size_t i = 0; i < gradients.size(); ++i)
       if (gradients[i]) Variable(roots[i]).set_grad_variable(gradients[i]);
-    return backward(roots, BackwardOptions{.create_graph = a.create_graph});
+    return autograd::backward(roots, BackwardOptions{.create_graph = a.create_graph});
   }
-  const Variables found = grad(roots, a.inputs, gradients, a.create_graph);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i]) continue;
-    Variable x = a.inputs[i];
-    x.set_grad_variable(x.grad() ? x.grad_variable() + found[i] : found[i]);
-  }
+  for (std::size_t i = 0; i < roots.size(); ++i)
+    catena::check<catena::RuntimeError>(roots[i].size() == 1 || (!gradients.empty() && gradients[i]), "backward",
+                                        "the variable has shape ", roots[i].shape(),
+                                        " and no gradient is given for it");
+  Variables before;
+  for (const Variable& x : a.inputs) before.push_back(x.grad_variable());  // null for none
+  const bool sets_grad = true, retains_grad = false;
+  grad(roots, a.inputs, gradients, before, sets_grad, retains_grad, a.create_graph);
 }
 
 }  // namespace autograd

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <concepts>
+#include <initializer_list>
 
 #include <catena/autograd/grad.h>
 #include <catena/autograd/variable.h>
@@ -27,10 +28,20 @@ struct BackwardListArguments {
   bool retain_graph = true, create_graph = false;
   GradOutputs inputs = {};
 };
-CATENA_EXPORT void backward(const Variables& roots, const BackwardListArguments& arguments);
+namespace internal {
+CATENA_EXPORT void backward_with(const Variables& roots, const BackwardListArguments& arguments);
+}
+// A template, so that {.create_graph = true} is not ambiguous: it means BackwardOptions.
+template <std::same_as<BackwardListArguments> L = BackwardListArguments>
+void backward(const Variables& roots, const L& arguments) {
+  internal::backward_with(roots, arguments);
+}
 // The gradients by position: backward({a, b}, {ga, gb}).
-template <std::same_as<Variables> L = Variables> void backward(const Variables& roots, const L& grad_tensors) {
-  backward(roots, BackwardListArguments{.grad_tensors = grad_tensors});
+inline void backward(const Variables& roots, std::initializer_list<Variable> grad_tensors) {
+  internal::backward_with(roots, {.grad_tensors = Variables(grad_tensors)});
+}
+template <std::same_as<Variables> L> void backward(const Variables& roots, const L& grad_tensors) {
+  internal::backward_with(roots, {.grad_tensors = grad_tensors});
 }
 // One variable: backward(loss), backward(loss, {.retain_graph = true}).
 template <std::derived_from<Variable> V> void backward(const V& root, const BackwardOptions& options = {}) {

@@ -339,11 +339,15 @@ template <class F, std::same_as<InDims> D = InDims> auto vmap(F&& function, cons
 
 namespace autograd {
 
-// torch.vmap, with PyTorch's names of the options: vmap(f, {.in_dims = 1, .out_dims = 1}), vmap(f, 0, 1).
-template <class F, std::same_as<func::VmapOptions> O = func::VmapOptions> auto vmap(F&& function, const O& o) {
+// torch.vmap: func::vmap under another name, vmap(f, {.in_dims = 1, .out_dims = 1}), vmap(f, 0, 1).
+template <class F> auto vmap(F&& function, const func::VmapOptions& o) {
   return func::vmap(std::forward<F>(function), o);
 }
 template <class F, std::integral I> auto vmap(F&& function, I in_dims, int out_dims = 0) {
+  return func::vmap(std::forward<F>(function), in_dims, out_dims);
+}
+template <class F, std::same_as<func::InDims> D = func::InDims>
+auto vmap(F&& function, const D& in_dims, int out_dims = 0) {
   return func::vmap(std::forward<F>(function), in_dims, out_dims);
 }
 

@@ -2,7 +2,7 @@
 //
 //   { const auto scope = autograd::no_grad(); y = model(x); }
 //   { autograd::NoGradGuard guard; y = model(x); }
-//   const auto evaluate = autograd::no_grad()([&](const Variable& x) { return model(x); });   // as a decorator
+//   auto evaluate = autograd::no_grad()([&](const Variable& x) { return model(x); });   // as a decorator
 #pragma once
 
 #include <utility>

@@ -4,10 +4,11 @@
 //
 // The other operand may be a constant: a host number or an array. It is converted to the dtype of a floating variable,
 // so it never changes the dtype of the result, and gets no gradient. Beside a floating constant, and in a division, an
-// integer variable becomes floating, as in PyTorch: of the dtype of an array, else of the configuration. An array
-// constant and the variable broadcast against each other (ValueError if their shapes do not fit) and are on one device.
-// Python's `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h; operator_matmul is the two-operand form
-// whose label in graphs is Chainer's.
+// integer variable becomes floating, as in PyTorch: of the dtype of an array, else of the configuration. Beside an
+// array of integers it takes their common dtype, and a bool variable beside an integer becomes int64. An array constant
+// and the variable broadcast against each other (ValueError if their shapes do not fit) and are on one device. Python's
+// `x ** y` and `x @ y` are pow(x, y) and matmul of functions/linalg.h; operator_matmul is the two-operand form whose
+// label in graphs is Chainer's.
 #pragma once
 
 #include <concepts>

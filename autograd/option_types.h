@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <string_view>
 
 #include <catena/autograd/axis_options.h>
 #include <catena/autograd/torch_member_lists.h>
@@ -25,8 +26,9 @@ struct ScatterReduceOptions;
 struct AccumulateOption;
 struct BackwardArguments;
 template <std::size_t N> struct VariablesOf;
-// Options of new tensors, or a dtype alone.
+// Options of new tensors, or a dtype or its name alone.
 template <class O>
-concept NewTensorOptions = std::same_as<O, TensorOptions> || std::same_as<O, catena::Dtype>;
+concept NewTensorOptions =
+    std::same_as<O, TensorOptions> || std::same_as<O, catena::Dtype> || std::convertible_to<const O&, std::string_view>;
 
 }  // namespace autograd

@@ -14,6 +14,9 @@ namespace autograd {
 template <std::size_t N> struct VariablesOf : Variables {
   using Variables::Variables;
   explicit VariablesOf(Variables list) : Variables(std::move(list)) {}
+  explicit VariablesOf(const Variable (&list)[N]) {
+    for (const Variable& x : list) push_back(x);
+  }
   template <std::size_t I> Variable get() const { return (*this)[I]; }
 };
 

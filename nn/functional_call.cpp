@@ -21,7 +21,7 @@ constexpr const char* kOp = "functional_call";
 
 using internal::PathParameter;
 
-constinit thread_local int replacements = 0;  // calls in progress on this thread
+constinit thread_local int replacements = 0;  // replacements of parameters in progress on this thread
 
 std::pair<Parameter*, Variable> replacement(const PathParameter& place, const Variable& by) {
   check<catena::TypeError>(by && by.data(), kOp, "the variable for ", place.path, " is null");
@@ -88,6 +88,7 @@ internal::OtherParameters::~OtherParameters() {
 }
 
 bool internal::are_parameters_replaced() noexcept { return replacements > 0; }
+int& internal::parameter_replacements() noexcept { return replacements; }
 
 void internal::OtherParameters::exchange() noexcept {
   for (auto& [place, variable] : list_) std::swap(static_cast<Variable&>(*place), variable);

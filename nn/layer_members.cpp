@@ -8,14 +8,22 @@
 #include <catena/nn/serializers/state_dict.h>
 
 namespace nn::internal {
+
+std::string_view layer_name_of(std::string_view parameter) noexcept {
+  if (parameter == "W" || parameter == "gamma") return "weight";
+  if (parameter == "b" || parameter == "beta") return "bias";
+  return parameter;
+}
+
 namespace {
 
 // Finds the parameters that PyTorch's layers call weight and bias.
 struct WeightAndBiasFinder final : MemberVisitor {
   Parameter *weight = nullptr, *bias = nullptr;
   void parameter(std::string_view name, Parameter& p) override {
-    if (name == "W" || name == "gamma" || name == "weight") weight = &p;
-    if (name == "b" || name == "beta" || name == "bias") bias = &p;
+    const std::string_view of_layer = layer_name_of(name);
+    if (of_layer == "weight") weight = &p;
+    if (of_layer == "bias") bias = &p;
   }
 };
 
@@ -24,12 +32,10 @@ struct WeightAndBiasFinder final : MemberVisitor {
 template <class Of> void LayerMembers<Of>::refer_to(Link* link) {
   WeightAndBiasFinder found;
   if (link != nullptr) link->visit_members(found);
-  // Without a change nothing is written: several threads may read the elements of one container. While
-  // functional_call() has put other variables in the place of parameters, the handles keep the parameters.
+  // Without a change nothing is written: several threads may read the elements of one container.
   const auto refer = [](ParameterHandle& handle, Parameter* parameter) {
-    const bool is_same = handle.required_ == parameter;
-    if (is_same && (parameter == nullptr || handle.is_same(*parameter) || are_parameters_replaced())) return;
-    handle.refer_to(parameter, nullptr);
+    if (handle.required_ == parameter) handle.update();
+    else handle.refer_to(parameter, nullptr);
   };
   refer(weight, found.weight);
   refer(bias, found.bias);

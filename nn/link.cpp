@@ -483,6 +483,18 @@ std::vector<catena::Shared<StateHook>>& AddedMembers::editable_state_hooks() {
 }
 const NamedLinkHooks* hooks_of(const Link& link) noexcept { return Naming::added(mutable_link(link)).hooks(); }
 NamedLinkHooks& editable_hooks(Link& link) { return Naming::added(link).editable_hooks(); }
+Persistent* persistent_of(Link& link, std::string_view name) {
+  struct Finder final : MemberVisitor {
+    std::string_view wanted;
+    Persistent* found = nullptr;
+    explicit Finder(std::string_view n) : wanted(n) {}
+    void persistent(std::string_view n, Persistent& p) override {
+      if (n == wanted) found = &p;
+    }
+  } finder(name);
+  link.visit_members(finder);
+  return finder.found;
+}
 void remove_added(Link& link, std::string_view name) { Naming::added(link).remove(name); }
 
 std::string indexed_name(std::string_view name, std::size_t i) { return std::string(name) + "/" + std::to_string(i); }

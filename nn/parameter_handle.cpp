@@ -1,6 +1,7 @@
 #include <catena/nn/parameter_handle.h>
 
 #include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -30,6 +31,11 @@ void ParameterHandle::refer_to(Parameter* required, OptionalParameter* optional)
   optional_ = optional;
   const Parameter* const own = parameter();
   Variable::operator=(own != nullptr ? Variable(*own) : Variable());
+}
+void ParameterHandle::update() {
+  const Parameter* const own = parameter();
+  const bool is_current = own != nullptr ? is_same(*own) : !*this;
+  if (!is_current && !internal::are_parameters_replaced()) refer_to(required_, optional_);
 }
 
 }  // namespace nn
@@ -74,8 +80,8 @@ void WeightAndBias::refer_handles() {
 }
 
 void WeightAndBias::update_handles() {
-  const bool are_current = weight.is_same(W) && (b ? bias.is_same(*b) : !bias);
-  if (!are_current && !are_parameters_replaced()) refer_handles();
+  weight.update();
+  bias.update();
 }
 
 template <class P>
@@ -116,10 +122,6 @@ template <class P> ScaleAndShift<P>& ScaleAndShift<P>::operator=(ScaleAndShift&&
   return *this;
 }
 
-template <class P> Parameter* ScaleAndShift<P>::pointer(P& p) noexcept {
-  if constexpr (std::is_same_v<P, Parameter>) return &p;
-  else return p ? &*p : nullptr;
-}
 template <class P> void ScaleAndShift<P>::refer_handles() {
   const auto refer = [](ParameterHandle& handle, P& p, bool is_there) {
     if constexpr (std::is_same_v<P, Parameter>) handle.refer_to(is_there ? &p : nullptr, nullptr);
@@ -129,12 +131,8 @@ template <class P> void ScaleAndShift<P>::refer_handles() {
   refer(bias, beta, has_shift_);
 }
 template <class P> void ScaleAndShift<P>::update_handles() {
-  const auto is_current = [](const ParameterHandle& handle, P& p, bool is_there) {
-    const Parameter* const own = is_there ? pointer(p) : nullptr;
-    return own != nullptr ? handle.is_same(*own) : !handle;
-  };
-  if (is_current(weight, gamma, has_scale_) && is_current(bias, beta, has_shift_)) return;
-  if (!are_parameters_replaced()) refer_handles();
+  weight.update();
+  bias.update();
 }
 
 template class ScaleAndShift<Parameter>;

@@ -1,4 +1,4 @@
-// PyTorch's names `weight` and `bias` of the parameters W and b of a layer.
+// PyTorch's names `weight` and `bias` of the parameters W and b, or gamma and beta, of a layer.
 #pragma once
 
 #include <optional>
@@ -43,6 +43,9 @@ class CATENA_EXPORT ParameterHandle : public autograd::Variable {
     Variable::operator=(o);
   }
   void refer_to(Parameter* required, OptionalParameter* optional);
+  // Refers to the parameter that the member is now. Without a change nothing is written. While functional_call()
+  // or a hook has put other variables in the place of parameters, the handle keeps the parameter.
+  void update();
   bool is_of_layer() const noexcept { return required_ != nullptr || optional_ != nullptr; }
   Parameter* parameter() const noexcept;  // null for a handle without a layer, and for a layer without the parameter
 
@@ -73,7 +76,8 @@ class CATENA_EXPORT WeightAndBias : public Link {
   void update_handles();
 };
 
-// The parameters of a normalization with handles of them, of class Parameter or OptionalParameter. Copies as above.
+// The parameters of a normalization with handles of them, of class Parameter or OptionalParameter. Copies as above. The
+// flags has_scale and has_shift are those by which the derived class lists gamma and beta as its parameters.
 template <class P> class CATENA_EXPORT ScaleAndShift : public Link {
  public:
   P gamma, beta;
@@ -91,7 +95,6 @@ template <class P> class CATENA_EXPORT ScaleAndShift : public Link {
   void update_handles();  // as of WeightAndBias
 
  private:
-  static Parameter* pointer(P& p) noexcept;
   bool has_scale_, has_shift_;
 };
 extern template class ScaleAndShift<Parameter>;

@@ -48,9 +48,9 @@ class CATENA_EXPORT Observed {
   bool is_constant() const noexcept { return !variable_ || is_constant_; }
 
  private:
+  autograd::Variable as_variable() const;  // a number becomes a 0-d variable of float64
   double number_ = 0;
   bool is_constant_ = false;
-  autograd::Variable as_variable() const;  // a number becomes a 0-d variable of float64
   autograd::Variable variable_;
 };
 
@@ -109,6 +109,7 @@ class ObservationPlace {
   operator double() const { return value(); }
   double value() const { return get().value(); }
   const autograd::Variable& variable() const { return get().variable(); }
+  template <class V> V as() const { return get().template as<V>(); }
   bool is_scalar() const { return get().is_scalar(); }
 
  private:

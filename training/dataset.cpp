@@ -8,7 +8,7 @@
 #include <numeric>
 #include <random>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/device_name.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/formats/cache.h>

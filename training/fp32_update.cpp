@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/optimizer.h>

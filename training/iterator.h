@@ -73,11 +73,30 @@ template <> class std::optional<training::Batch> : public std::optional<training
   constexpr optional() noexcept = default;
   constexpr optional(std::nullopt_t) noexcept {}
   template <std::derived_from<training::Batch> B> optional(B batch) : Base(std::in_place, std::move(batch)) {}
+  template <std::derived_from<training::Batch> B> optional& operator=(B batch) {
+    emplace(std::move(batch));
+    return *this;
+  }
+  optional& operator=(std::nullopt_t) noexcept {
+    Base::reset();
+    return *this;
+  }
   template <class... A>
   explicit optional(std::in_place_t, A&&... a) : Base(std::in_place, training::Batch{std::forward<A>(a)...}) {}
   template <class... A> training::Batch& emplace(A&&... a) {
     return Base::emplace(training::Batch{std::forward<A>(a)...});
   }
+
+  // The members of std::optional that give the batch give a Batch, and not the class that holds it.
+  const training::Batch& operator*() const& noexcept { return Base::operator*(); }
+  training::Batch& operator*() & noexcept { return Base::operator*(); }
+  training::Batch&& operator*() && noexcept { return std::move(Base::operator*()); }
+  const training::Batch* operator->() const noexcept { return Base::operator->(); }
+  training::Batch* operator->() noexcept { return Base::operator->(); }
+  const training::Batch& value() const& { return Base::value(); }
+  training::Batch& value() & { return Base::value(); }
+  training::Batch&& value() && { return std::move(Base::value()); }
+  training::Batch value_or(training::Batch other) const { return has_value() ? **this : std::move(other); }
 
   operator const training::Batch&() const { return batch(); }  // for a function of a batch
   std::int64_t size() const { return batch().size(); }
@@ -91,9 +110,16 @@ template <> class std::optional<training::Batch> : public std::optional<training
 
 namespace training {
 
+namespace internal {
+// A batch, or what Iterator::next() returns.
+template <class B>
+concept BatchOrNext = std::same_as<B, Batch> || std::same_as<B, std::optional<Batch>>;
+}  // namespace internal
 // Returns the arrays of a batch: those which the dataset stacked, or concat_examples(batch.examples, device, padding).
-template <std::same_as<Batch> B>
-Example concat_examples(const B& batch, DeviceId device = {}, const Padding& padding = {}) {
+// ValueError at the end of the iteration, where there is no batch: concat_examples(iterator.next()).
+template <internal::BatchOrNext B>
+Example concat_examples(const B& batch_or_next, DeviceId device = {}, const Padding& padding = {}) {
+  const Batch& batch = batch_or_next;
   return batch.stacked ? to_device(device, *batch.stacked)
                        : concat_examples(batch.examples, device, padding, batch.indices);
 }
@@ -102,16 +128,11 @@ struct ConcatOptions {
   DeviceId device = {};
   Padding padding = {};
 };
-template <std::same_as<Batch> B, std::same_as<ConcatOptions> O = ConcatOptions>
+template <internal::BatchOrNext B, std::same_as<ConcatOptions> O = ConcatOptions>
 Example concat_examples(const B& batch, const O& options) {
   return concat_examples(batch, options.device, options.padding);
 }
-// Of what Iterator::next() returns (ValueError at the end of the iteration), and of a list of examples.
-CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceId device, const Padding& padding);
-template <std::same_as<ConcatOptions> O = ConcatOptions>
-Example concat_examples(const std::optional<Batch>& batch, const O& options) {
-  return concat_examples(batch, options.device, options.padding);
-}
+// Of a list of examples.
 template <class T, std::same_as<ConcatOptions> O = ConcatOptions>
 requires std::is_constructible_v<Example, const T&> Example concat_examples(const std::vector<T>& batch, const O& o) {
   return concat_examples(Examples(batch.begin(), batch.end()), o.device, o.padding);

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/error_context.h>

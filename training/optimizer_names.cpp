@@ -53,7 +53,11 @@ struct Optimizer::StateHook final : nn::internal::RemovableHook {
 };
 
 nn::LinkHookHandle Optimizer::add_state_hook(StateHookFunction hook, nn::internal::StateMoment moment) {
-  catena::check<catena::RuntimeError>(target_ != nullptr, "add_hook", "call setup before adding a hook of states");
+  // In the order of the moments.
+  constexpr const char* kNames[] = {"register_state_dict_pre_hook", "register_state_dict_post_hook",
+                                    "register_load_state_dict_pre_hook", "register_load_state_dict_post_hook"};
+  catena::check<catena::RuntimeError>(target_ != nullptr, kNames[static_cast<std::size_t>(moment)],
+                                      "call setup before adding a hook of states");
   std::erase_if(state_hooks_, [](const auto& h) { return !h->function; });
   const auto added = catena::Shared<StateHook>::make(std::move(hook), moment);
   state_hooks_.push_back(added);

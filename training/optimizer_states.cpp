@@ -4,7 +4,7 @@
 #include <map>
 #include <tuple>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
 

@@ -47,8 +47,7 @@ concept NamedParamHook = requires(H& h, ParamRule& rule, Variable& param) {
   { h.name } -> std::convertible_to<std::string>;
 };
 // pre: after the gradients are computed and before they are used. post: after the parameters are updated.
-// The others are those of register_state_dict_pre_hook and its relatives.
-enum class HookTiming { pre, post, before_state, after_state, before_load, after_load };
+enum class HookTiming { pre, post };
 namespace internal {
 struct HookEntry {
   std::string name;

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <string>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/training/gradient_exchange.h>
 
 namespace training::internal {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/capture.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/families.h>

@@ -225,6 +225,7 @@ const Variable& beside(const Constant& c, const Variable& x, Variable& converted
     return x;
   Dtype dtype = x.dtype();
   if (c.is_array()) dtype = promoted(dtype, c.array().dtype());
+  else if (c.scalar().is_complex()) dtype = complex_of(get_dtype());
   else if (c.scalar().is_floating()) dtype = get_dtype();
   else if (dtype == Dtype::bool_ && c.scalar().kind() != Scalar::Kind::bool_) dtype = Dtype::int64;
   if (divided && is_exact(dtype)) dtype = get_dtype();
@@ -252,8 +253,12 @@ Variable subtract(const Constant& c, const Variable& x) {
 }
 
 Variable multiply(const Variable& x, const Variable& y) {
-  if (x && y && x.is_complex() && y.is_complex()) [[unlikely]]
-    return internal::complex_product(x, y);
+  const auto fits = [](const Variable& v) { return v && (v.is_complex() || is_exact(v.dtype())); };
+  if (fits(x) && fits(y) && (x.is_complex() || y.is_complex())) [[unlikely]] {
+    if (x.is_complex() && y.is_complex()) return internal::complex_product(x, y);
+    if (is_exact(x.dtype())) return internal::complex_product(cast(x, y.dtype()), y);
+    return internal::complex_product(x, cast(y, x.dtype()));
+  }
   return elementwise(kMultiply, x, y);
 }
 Variable multiply(const Variable& x, const Constant& c) {

@@ -101,6 +101,10 @@ constexpr ElementwiseFunction of_integers(ElementwiseFunction f) {
   f.dtypes = InputDtypes::real;
   return f;
 }
+// Returns x, or, kept by `converted`, x in the dtype of the result of x and c. A floating x keeps its dtype. Integers
+// and bools become floating or complex beside such numbers and floating if they are `divided`, and bools int64 beside
+// integers.
+const Variable& beside(const Constant& c, const Variable& x, Variable& converted, bool divided = false);
 // Returns the constant converted to the dtype of x, as an operand of kernels. ValueError for an array that does not
 // broadcast to the shape of x, TypeError for one on another device.
 CATENA_EXPORT Constant converted(const char* op, const Constant& c, const Variable& x);

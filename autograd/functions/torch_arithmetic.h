@@ -68,18 +68,7 @@ template <class A, class B> Variable true_divide(const A& x, const B& y) require
   return x / y;
 }
 
-// A function of two operands of which one may be a number.
-#define CATENA_NUMBER_OPERANDS(name)                                        \
-  template <class E>                                                        \
-  requires(std::is_arithmetic_v<E>) Variable name(const Variable& x, E y) { \
-    const auto of = internal::as_variables(x, y);                           \
-    return name(of.x, of.constant);                                         \
-  }                                                                         \
-  template <class E>                                                        \
-  requires(std::is_arithmetic_v<E>) Variable name(E x, const Variable& y) { \
-    const auto of = internal::as_variables(y, x);                           \
-    return name(of.constant, of.x);                                         \
-  }
+#include <catena/autograd/functions/number_operands.inc>
 #define CATENA_TENSOR_BINARY(name)                                   \
   CATENA_EXPORT Variable name(const Variable& x, const Variable& y); \
   CATENA_NUMBER_OPERANDS(name)
@@ -161,5 +150,6 @@ CATENA_EXPORT Variable nan_to_num(const Variable& x, const NanToNumOptions& o = 
 template <PlainVariable V> Variable max(const Variable& x, const V& y) { return maximum(broadcast({x, y})); }
 template <PlainVariable V> Variable min(const Variable& x, const V& y) { return minimum(broadcast({x, y})); }
 inline Variable nan_to_num(const Variable& x, double nan) { return nan_to_num(x, NanToNumOptions{.nan = nan}); }
+#undef CATENA_NUMBER_OPERANDS
 
 }  // namespace autograd

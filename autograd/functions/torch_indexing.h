@@ -155,9 +155,7 @@ inline VariablesOf<3> meshgrid(const Variable& x, const Variable& y, const Varia
   return VariablesOf<3>(meshgrid(Variables{x, y, z}, o));
 }
 template <std::size_t N> VariablesOf<N> meshgrid(const Variable (&xs)[N], const MeshgridOptions& o) {
-  Variables list;
-  for (const Variable& x : xs) list.push_back(x);
-  return VariablesOf<N>(meshgrid(list, o));
+  return VariablesOf<N>(meshgrid(VariablesOf<N>(xs), o));
 }
 // All pairs, triples, ... of elements of vectors, (n m .., number of vectors); one vector as it is.
 CATENA_EXPORT Variable cartesian_prod(const Variables& xs);

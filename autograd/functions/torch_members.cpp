@@ -6,6 +6,7 @@
 #include <catena/autograd/functions/torch_arithmetic.h>
 #include <catena/autograd/functions/torch_indexing.h>
 #include <catena/autograd/functions/torch_products.h>
+#include <catena/autograd/functions/torch_special.h>
 #include <catena/autograd/functions/torch_statistics.h>
 #include <catena/autograd/variable_node.h>
 
@@ -32,11 +33,9 @@ const Variable& Variable::detach_() const {
 }
 
 namespace {
-// A member takes every number as a double; one that is whole stands for an integer.
-Constant number(double given) {
-  if (given == std::trunc(given) && std::abs(given) < 0x1p53) return std::int64_t(given);
-  return given;
-}
+// A member takes every number as a double; one that is whole stands for an integer. -0.0 does not.
+bool is_whole(double v) { return v == std::trunc(v) && std::abs(v) < 0x1p53 && !(v == 0 && std::signbit(v)); }
+Constant number(double v) { return is_whole(v) ? Constant(std::int64_t(v)) : Constant(v); }
 }  // namespace
 
 #define CATENA_MEMBER(name) \
@@ -44,11 +43,10 @@ Constant number(double given) {
 CATENA_TORCH_UNARY(CATENA_MEMBER)
 #undef CATENA_MEMBER
 Variable Variable::mT() const { return swapaxes(-2, -1); }
-#define CATENA_MEMBER(name)                                                                     \
-  Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); } \
-  Variable Variable::name(double other) const {                                                 \
-    const auto of = internal::as_variables(*this, number(other));                               \
-    return of.x.name(of.constant);                                                              \
+#define CATENA_MEMBER(name)                                                                             \
+  Variable Variable::name(const Variable& other) const { return autograd::name(*this, other); }         \
+  Variable Variable::name(double other) const {                                                         \
+    return is_whole(other) ? autograd::name(*this, std::int64_t(other)) : autograd::name(*this, other); \
   }
 CATENA_TORCH_BINARY_OF_NUMBERS(CATENA_MEMBER)
 #undef CATENA_MEMBER

@@ -70,9 +70,7 @@ inline Variables grad(const Variable& output, const Variables& inputs, const Gra
 }
 template <std::size_t N>
 VariablesOf<N> grad(const Variable& output, const Variable (&inputs)[N], const GradOptions& options = {}) {
-  Variables list;
-  for (const Variable& x : inputs) list.push_back(x);
-  return VariablesOf<N>(grad(Variables{output}, list, options));
+  return VariablesOf<N>(grad(Variables{output}, VariablesOf<N>(inputs), options));
 }
 template <std::size_t N, PlainVariable G>
 VariablesOf<N> grad(const Variable& output, const Variable (&inputs)[N], const G& grad_output) {
@@ -80,9 +78,7 @@ VariablesOf<N> grad(const Variable& output, const Variable (&inputs)[N], const G
 }
 template <std::size_t N>
 VariablesOf<N> grad(const Variables& outputs, const Variable (&inputs)[N], const GradOptions& options = {}) {
-  Variables list;
-  for (const Variable& x : inputs) list.push_back(x);
-  return VariablesOf<N>(grad(outputs, list, options));
+  return VariablesOf<N>(grad(outputs, VariablesOf<N>(inputs), options));
 }
 // Lengths in braces: auto [a, b] = split(x, {2, 3}, 1).
 template <std::size_t N> VariablesOf<N> split(const Variable& x, const std::int64_t (&lengths)[N], int axis = 0) {

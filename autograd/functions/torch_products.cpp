@@ -116,13 +116,12 @@ QRResult qr(const Variable& a, std::string_view mode) {
   check<ValueError>(mode == "reduced" || mode == "complete" || mode == "r", "qr", "the mode is \"", mode,
                     "\"; it is \"reduced\", \"complete\" or \"r\"");
   const std::int64_t rows = a.ndim() < 2 ? 0 : a.shape(-2), columns = a.ndim() < 2 ? 0 : a.shape(-1);
-  if (mode == "r")
-    return {Variable(arrays::zeros({0}, a.dtype(), a.device()), {.requires_grad = false}), autograd::qr(a).R};
+  if (mode == "r") return {as_variable(arrays::zeros({0}, a.dtype(), a.device())), autograd::qr(a).R};
   if (mode == "reduced" || rows <= columns) return autograd::qr(a);
   // The columns of zeros complete the basis.
   Shape shape = a.shape();
   shape.back() = rows - columns;
-  const Variable zeros(arrays::zeros(shape, a.dtype(), a.device()), {.requires_grad = false});
+  const Variable zeros = as_variable(arrays::zeros(shape, a.dtype(), a.device()));
   const QRResult all = autograd::qr(concat({a.detach(), zeros}, -1));
   return {all.Q, all.R.narrow(-1, 0, columns)};
 }

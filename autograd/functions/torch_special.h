@@ -16,6 +16,8 @@
 
 namespace autograd {
 
+#include <catena/autograd/functions/number_operands.inc>
+
 CATENA_NUMBER_OPERANDS(xlogy)
 CATENA_NUMBER_OPERANDS(xlog1py)
 // The modified Bessel function of the first kind of order 0.
@@ -99,5 +101,6 @@ CATENA_POLYNOMIAL(laguerre_polynomial_l)
 CATENA_POLYNOMIAL(legendre_polynomial_p)
 #undef CATENA_POLYNOMIAL
 }  // namespace special
+#undef CATENA_NUMBER_OPERANDS
 
 }  // namespace autograd

@@ -53,8 +53,6 @@ Variables without_gradient(const char* label, const Variables& xs, catena::Funct
   return apply_node<WithoutGradient>(xs, label, std::move(values));
 }
 
-Dtype complex_of(Dtype floating) { return floating == Dtype::float64 ? Dtype::complex128 : Dtype::complex64; }
-
 Variable to_complex(const Variable& x) {
   return linear(
       "complex", x, [](const nd::Array& a) { return a.astype(complex_of(a.dtype())); },

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <catena/autograd/functions/complex.h>
+#include <catena/autograd/promotion.h>
 #include <catena/autograd/variable.h>
 #include <catena/kernels/base/function.h>
 #include <catena/ndarray/core/array.h>
@@ -16,8 +17,6 @@ Variable linear(const char* label, const Variable& x, LinearValues values, Linea
 // A function whose gradient is a NotImplementedError.
 Variables without_gradient(const char* label, const Variables& xs, catena::Function<Arrays(const Arrays&)> values);
 
-// The complex dtype of a floating one: complex128 for float64, else complex64.
-Dtype complex_of(Dtype floating);
 Variable to_complex(const Variable& x);      // x + 0 i
 Variable from_imaginary(const Variable& x);  // i x
 Variable real_part(const Variable& z);

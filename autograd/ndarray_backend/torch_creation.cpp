@@ -40,11 +40,13 @@ Variable made(Filling filling, const Shape& shape, const TensorOptions& o) {
   else a = random_uniform(shape, 0, 1, dtype, o.generator.get(), o.device);
   return tensor_root(a, o);
 }
-Variable made_like(Filling filling, const Variable& x, const TensorOptions& given) {
-  TensorOptions o = given;
+TensorOptions like(const Variable& x, TensorOptions o) {
   if (!o.dtype) o.dtype = x.dtype();
   if (!o.device) o.device = x.device();
-  return made(filling, x.shape(), o);
+  return o;
+}
+Variable made_like(Filling filling, const Variable& x, const TensorOptions& o) {
+  return made(filling, x.shape(), like(x, o));
 }
 Variable filled_with(const Shape& shape, const Scalar& value, const TensorOptions& o) {
   Dtype dtype = value.natural_dtype();

@@ -23,6 +23,8 @@ namespace autograd {
 
 namespace internal {
 enum class Filling : unsigned char { empty, zeros, ones, normal, uniform };
+// The options with the dtype and the device of x where none are given.
+CATENA_EXPORT TensorOptions like(const Variable& x, TensorOptions options);
 CATENA_EXPORT Variable made(Filling filling, const Shape& shape, const TensorOptions& options);
 CATENA_EXPORT Variable made_like(Filling filling, const Variable& x, const TensorOptions& options);
 CATENA_EXPORT Variable filled_with(const Shape& shape, const Scalar& value, const TensorOptions& options);
@@ -107,10 +109,7 @@ Variable rand_like(const Variable& x, const O& options = {}) {
 template <VariableLike V, internal::TensorOptionsOrDtype O = TensorOptions>
 Variable full_like(const V& like, const Scalar& value, const O& options = {}) {
   const Variable& x = internal::operand(like);
-  TensorOptions o = internal::tensor_options(options);
-  if (!o.dtype) o.dtype = x.dtype();
-  if (!o.device) o.device = x.device();
-  return internal::filled_with(x.shape(), value, o);
+  return internal::filled_with(x.shape(), value, internal::like(x, internal::tensor_options(options)));
 }
 
 // Integers from low to high, exclusively, int64 unless a dtype is given: randint(10, {3}), randint(0, 10, {2, 3}).

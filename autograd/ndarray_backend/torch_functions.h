@@ -100,7 +100,8 @@ CATENA_BITS(heaviside)
 CATENA_BITS(nextafter)
 #undef CATENA_BITS
 CATENA_EXPORT Variable bitwise_not(const TensorArgument& x);
-// The operators of these functions, with a variable as one operand: v & 1, ~v, v <<= 2. The others assign, as +=.
+// The operators of these functions, with a variable as one operand: v & 1, ~v. v <<= 2 and its relatives assign to v,
+// as v += 2 does.
 #define CATENA_BITS(op, name)                                                                                   \
   template <class A, class B> Variable operator op(const A& x, const B& y) requires VariableOperands<A, B> {    \
     return autograd::name(x, y);                                                                                \
@@ -252,8 +253,9 @@ template <class T> constexpr bool is_tensor(const T&) { return VariableLike<T> |
 using catena::get_printoptions;
 using catena::promote_types;
 using catena::set_printoptions;
-// Options of set_printoptions that NumPy lacks; the others stay as they are. profile: "default", "short" (two digits)
-// or "full" (no summary); ValueError for others. sci_mode = false: small numbers do not cause scientific notation.
+// Options of set_printoptions with those that NumPy lacks. Beside a profile or sci_mode, options that are not given
+// keep their values, or take those of the profile. profile: "default", "short" (two digits) or "full" (no summary);
+// ValueError for others. sci_mode = false: small numbers do not cause scientific notation.
 struct PrintProfile {
   [[no_unique_address]] catena::Named named = catena::Named();
   std::optional<int> precision = {};

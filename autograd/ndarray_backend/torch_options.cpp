@@ -30,20 +30,16 @@ Variable scatter(const Variable& x, const ScatterOptions& o) {
 
 namespace internal {
 
-Variable moved(const Variable& x, const ToOptions& o) {
-  Variable y = o.device ? x.to(*o.device) : x;
+Variable moved(const Variable& x, const Variable& there, const ToOptions& o) {
+  Variable y = o.device ? there.to(*o.device) : there;
   if (o.dtype) y = y.to(*o.dtype);
   return o.copy && y.is_same(x) ? x.clone() : y;
 }
-Variable new_tensor_like(const Variable& x, const Shape& shape, const Scalar& value, TensorOptions o) {
-  if (!o.dtype) o.dtype = x.dtype();
-  if (!o.device) o.device = x.device();
-  return filled_with(shape, value, o);
+Variable new_tensor_like(const Variable& x, const Shape& shape, const Scalar& value, const TensorOptions& o) {
+  return filled_with(shape, value, like(x, o));
 }
-Variable new_tensor_like(const Variable& x, const nd::Values& values, TensorOptions o) {
-  if (!o.dtype) o.dtype = x.dtype();
-  if (!o.device) o.device = x.device();
-  return tensor_of(values, o);
+Variable new_tensor_like(const Variable& x, const nd::Values& values, const TensorOptions& o) {
+  return tensor_of(values, like(x, o));
 }
 
 Variable places(const Variable& given, const TensorArgument& values, const SearchSortedOptions& o) {

@@ -72,7 +72,7 @@ struct DtypeReductionOptions {
   bool keepdim = false, keepdims = false;
   std::optional<Dtype> dtype = {};
   ReductionOptions others() const { return {.dim = dim, .axis = axis, .keepdim = keepdim, .keepdims = keepdims}; }
-  Variable converted(const Variable& x) const { return DtypeAxisOptions{.dtype = dtype}.converted(x); }
+  Variable converted(const Variable& x) const { return dtype ? cast(x, *dtype) : x; }
   DtypeReductionOptions over(const Axes& axes) const {
     return {.dim = axes, .keepdim = keepdim, .keepdims = keepdims, .dtype = dtype};
   }
@@ -316,7 +316,7 @@ template <std::same_as<OffsetOptions> O = OffsetOptions> Variable diagonal(const
 }  // namespace linalg
 
 // ---- members of Variable ----
-// Options of to(). A copy is made where `copy` asks for one; the last two have no effect.
+// Options of to(). With `copy`, the result has memory of its own; non_blocking and memory_format have no effect.
 struct ToOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   DeviceOption device = {};
@@ -329,9 +329,11 @@ struct AccumulateOption {
   bool accumulate = false;
 };
 namespace internal {
-CATENA_EXPORT Variable moved(const Variable& x, const ToOptions& o);
-CATENA_EXPORT Variable new_tensor_like(const Variable& x, const Shape& shape, const Scalar& value, TensorOptions o);
-CATENA_EXPORT Variable new_tensor_like(const Variable& x, const nd::Values& values, TensorOptions o = {});
+// `there`: x where the arguments by position have brought it.
+CATENA_EXPORT Variable moved(const Variable& x, const Variable& there, const ToOptions& o);
+CATENA_EXPORT Variable new_tensor_like(const Variable& x, const Shape& shape, const Scalar& value,
+                                       const TensorOptions& o);
+CATENA_EXPORT Variable new_tensor_like(const Variable& x, const nd::Values& values, const TensorOptions& o = {});
 template <class O> struct OptionFunctions {
 #define CATENA_MEMBER(name, Options) \
   template <class... A> static auto name(const Variable& x, const A&... a) { return autograd::name(x, a...); }
@@ -342,7 +344,7 @@ template <class O> struct OptionFunctions {
   template <class... A> static Variable scatter_reduce(const Variable& x, const A&... a) {
     return autograd::scatter_reduce(x, a...);
   }
-  static Variable moved(const Variable& x, const O& o) { return internal::moved(x, o); }
+  static Variable moved(const Variable& x, const Variable& there, const O& o) { return internal::moved(x, there, o); }
   static Variable new_full(const Variable& x, const Shape& shape, const Scalar& value, const O& o) {
     return new_tensor_like(x, shape, value, tensor_options(o));
   }

@@ -44,21 +44,37 @@ template <std::same_as<TensorOptions> O> Variable kaiser_window(std::int64_t n, 
 struct WindowOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   bool periodic = true;
-  std::optional<double> alpha = {}, beta = {};  // of hamming_window and kaiser_window
   std::optional<Dtype> dtype = {};
   DeviceOption device = {};
   bool requires_grad = false;
-  TensorOptions others() const { return {.dtype = dtype, .device = device, .requires_grad = requires_grad}; }
 };
-#define CATENA_WINDOW(name, ...)                                                                       \
-  template <std::same_as<WindowOptions> O = WindowOptions> Variable name(std::int64_t n, const O& o) { \
-    return name(n, o.periodic, __VA_ARGS__);                                                           \
+struct HammingWindowOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool periodic = true;
+  double alpha = 0.54, beta = 0.46;
+  std::optional<Dtype> dtype = {};
+  DeviceOption device = {};
+  bool requires_grad = false;
+};
+struct KaiserWindowOptions {
+  [[no_unique_address]] catena::Named named = catena::Named();
+  bool periodic = true;
+  double beta = 12;
+  std::optional<Dtype> dtype = {};
+  DeviceOption device = {};
+  bool requires_grad = false;
+};
+#define CATENA_WINDOW(name, Options, ...)                                                                   \
+  template <std::same_as<Options> O = Options> Variable name(std::int64_t n, const O& o) {                  \
+    return name(n, o.periodic,                                                                              \
+                __VA_ARGS__ __VA_OPT__(, )                                                                  \
+                    TensorOptions{.dtype = o.dtype, .device = o.device, .requires_grad = o.requires_grad}); \
   }
-CATENA_WINDOW(bartlett_window, o.others())
-CATENA_WINDOW(blackman_window, o.others())
-CATENA_WINDOW(hann_window, o.others())
-CATENA_WINDOW(hamming_window, o.alpha.value_or(0.54), o.beta.value_or(0.46), o.others())
-CATENA_WINDOW(kaiser_window, o.beta.value_or(12), o.others())
+CATENA_WINDOW(bartlett_window, WindowOptions)
+CATENA_WINDOW(blackman_window, WindowOptions)
+CATENA_WINDOW(hann_window, WindowOptions)
+CATENA_WINDOW(hamming_window, HammingWindowOptions, o.alpha, o.beta)
+CATENA_WINDOW(kaiser_window, KaiserWindowOptions, o.beta)
 #undef CATENA_WINDOW
 
 // ---- spectra over time ----
@@ -78,7 +94,8 @@ struct StftOptions {
 // short, and a hop below 1.
 CATENA_EXPORT Variable stft(const Variable& x, std::int64_t n_fft, const StftOptions& options = {});
 // The distance of frames by position: stft(x, 400, 160, {.window = w}).
-inline Variable stft(const Variable& x, std::int64_t n_fft, std::int64_t hop_length, StftOptions options = {}) {
+template <std::integral I>
+Variable stft(const Variable& x, std::int64_t n_fft, I hop_length, StftOptions options = {}) {
   options.hop_length = hop_length;
   return stft(x, n_fft, options);
 }
@@ -92,7 +109,8 @@ struct IstftOptions {
 // The signal (L) or (B, L) of the complex spectra that stft returns, by least squares. Differentiable. ValueError where
 // the windows add up to 0 at a sample.
 CATENA_EXPORT Variable istft(const Variable& x, std::int64_t n_fft, const IstftOptions& options = {});
-inline Variable istft(const Variable& x, std::int64_t n_fft, std::int64_t hop_length, IstftOptions options = {}) {
+template <std::integral I>
+Variable istft(const Variable& x, std::int64_t n_fft, I hop_length, IstftOptions options = {}) {
   options.hop_length = hop_length;
   return istft(x, n_fft, options);
 }

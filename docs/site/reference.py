@@ -51,12 +51,23 @@ def read_examples(path):
     return helpers[1] if helpers else "", examples
 
 
+class Chapters(yaml.SafeLoader):
+    """A reader of chapters.yml that refuses equal keys, of which the reader of PyYAML keeps the last one silently."""
+
+    def construct_mapping(self, node, deep=False):
+        keys = [key.value for key, _ in node.value]
+        again = sorted({key for key in keys if keys.count(key) > 1})
+        if again:
+            raise SystemExit(f"chapters.yml:{node.start_mark.line + 1}: below this line these keys stand twice: {', '.join(again)}")
+        return super().construct_mapping(node, deep)
+
+
 class Reference:
     """All pages, and the place of each name."""
 
     def __init__(self):
         with open(os.path.join(FOLDER, "chapters.yml"), encoding="utf-8") as file:
-            chapters = yaml.safe_load(file)
+            chapters = yaml.load(file, Chapters)
         self.pages = [Page(library, name, entry[0], entry[1:]) for library, pages in chapters.items() for name, entry in pages.items()]
         self.page_of = {header: page for page in self.pages for header in page.headers}
         with open(os.path.join(FOLDER, "without_example.txt"), encoding="utf-8") as file:

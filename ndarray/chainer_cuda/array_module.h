@@ -195,7 +195,9 @@ class CATENA_EXPORT ArrayModule {
 
   // The dtypes, for code that has only the module: xp.zeros({2, 3}, xp.float32).
   static constexpr Dtype bool_ = nd::bool_, int8 = nd::int8, int16 = nd::int16, int32 = nd::int32, int64 = nd::int64,
-                         uint8 = nd::uint8, float16 = nd::float16, float32 = nd::float32, float64 = nd::float64;
+                         uint8 = nd::uint8, uint16 = nd::uint16, uint32 = nd::uint32, uint64 = nd::uint64,
+                         float16 = nd::float16, bfloat16 = nd::bfloat16, float32 = nd::float32, float64 = nd::float64,
+                         complex64 = nd::complex64, complex128 = nd::complex128;
 
  private:
   Device::Kind kind_;

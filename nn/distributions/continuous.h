@@ -183,8 +183,8 @@ class CATENA_EXPORT Kumaraswamy : public Distribution {
 };
 
 // The density p^x (1 - p)^(1 - x) C(p) for 0 <= x <= 1. Functions that are 0 / 0 at p = 1/2 are Taylor's polynomials of
-// the logit near it; for |p - 1/2| <= 0.001, cdf and icdf are those of even numbers, as in PyTorch. Probabilities are
-// limited as those of the logits of Bernoulli.
+// the logit near it; for |p - 1/2| <= 0.001, cdf and icdf are those of even numbers, as in PyTorch. The logits of
+// given probabilities are finite, as those of Bernoulli.
 class CATENA_EXPORT ContinuousBernoulli : public Distribution {
  public:
   explicit ContinuousBernoulli(const Parameter& probabilities, const ValidateArgs& = {})

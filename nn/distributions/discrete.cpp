@@ -28,7 +28,8 @@ Geometric::Geometric(const Chances& c) : Distribution(c.probs, c.probs.shape()),
 Variable Geometric::draw(const Shape& shape) const {
   return autograd::floor(log(even(extended(shape, batch_shape()), probs)) / log1p(-without_graph(probs)));
 }
-// By the logits where a probability is rounded to 1 or underflows; they do not have those below eps.
+// By the logits where a probability is rounded to 1 or underflows. The logits of given probabilities are limited to
+// those of eps and 1 - eps, so smaller probabilities are used themselves.
 Variable Geometric::log_prob(const Parameter& value) const {
   const Array small = binary(kernels::logical_and, binary(kernels::greater, probs.data(), tiny(probs.dtype())),
                              binary(kernels::less, probs.data(), 0.5));

@@ -254,13 +254,13 @@ CATENA_EXPORT Shape without_last(const Shape& batch, int n);
 CATENA_EXPORT Shape last_of(const Shape& batch, int n, const Shape& event);
 CATENA_EXPORT Shape extended(const Shape& shape, const Shape& batch);
 }  // namespace internal
-// A distribution whose last n batch axes belong to one event: log_prob and entropy are summed over them. ValueError for
-// an n that is negative or above the number of batch axes.
 struct IndependentOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   int reinterpreted_batch_ndims = 0;
   std::optional<bool> validate_args = {};
 };
+// A distribution whose last n batch axes belong to one event: log_prob and entropy are summed over them. ValueError for
+// an n that is negative or above the number of batch axes.
 template <class Base> class Independent : public Distribution {
  public:
   Independent(Base distribution, int n, const ValidateArgs& = {});

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
@@ -375,25 +374,6 @@ ReshapeTransform::ReshapeTransform(const Shape& in, const Shape& out)
                                     "the shapes ", in, " and ", out, " have different numbers of elements");
 }
 namespace {
-int checked_axis(const char* who, int dim, int axes) {
-  catena::check<catena::ValueError>(dim >= -axes && dim < axes, who, "the axis is ", dim, "; there are ", axes,
-                                    " axes");
-  return dim < 0 ? dim + axes : dim;
-}
-// The parts of x along an axis, whose lengths add up to that of the axis.
-autograd::Variables parts_along(const char* who, const Variable& x, int dim, const std::vector<std::int64_t>& lengths) {
-  const int axis = checked_axis(who, dim, x.ndim());
-  const std::int64_t all = std::accumulate(lengths.begin(), lengths.end(), std::int64_t(0));
-  catena::check<catena::ValueError>(x.shape()[axis] == all, who, "the axis ", dim, " has the length ", x.shape()[axis],
-                                    "; the transforms take ", all);
-  autograd::Variables result;
-  std::int64_t start = 0;
-  for (const std::int64_t length : lengths) {
-    result.push_back(autograd::slice(x, axis, start, start + length));
-    start += length;
-  }
-  return result;
-}
 // The rule of transforms of parts, which `apart` takes from an array and `together` joins.
 template <class Apart, class Together>
 TransformRule parts_rule(const Transforms& parts, Apart apart, Together together) {
@@ -420,7 +400,6 @@ TransformRule parts_rule(const Transforms& parts, Apart apart, Together together
           },
       .bijective = all_bijective(parts)};
 }
-Shape without_axis(const Shape& s, int axis) { return catena::reduced_shape(s, axis, false); }
 Shape with_axis(const Shape& s, int axis, std::int64_t length) {
   return extended(extended(without_last(s, s.size() - axis), Shape{length}), last_of(s, s.size() - axis, {}));
 }
@@ -433,21 +412,23 @@ TransformRule stack_rule(const Transforms& parts, int dim) {
                                           t.rule().codomain_event_dim == first.rule().codomain_event_dim,
                                       who, "the events of the transforms have different numbers of axes");
   const auto number = std::int64_t(parts.size());
-  const std::vector<std::int64_t> ones(parts.size(), 1);
   const auto apart = [=](const Variable& x) {
-    autograd::Variables slices = parts_along(who, x, dim, ones);
-    for (Variable& s : slices) s = autograd::squeeze(s, catena::Axes{checked_axis(who, dim, x.ndim())});
-    return slices;
+    const int axis = catena::normalize_axis(who, dim, x.ndim());
+    catena::check<catena::ValueError>(x.shape(axis) == number, who, "the axis ", dim, " has the length ", x.shape(axis),
+                                      "; there are ", number, " transforms");
+    return autograd::unbind(x, axis);
   };
   const auto together = [=](const autograd::Variables& results) {
-    return autograd::stack(results, checked_axis(who, dim, results[0].ndim() + 1));
+    return autograd::stack(results, catena::normalize_axis(who, dim, results[0].ndim() + 1));
   };
   TransformRule rule = parts_rule(parts, apart, together);
   rule.domain_event_dim = first.rule().domain_event_dim, rule.codomain_event_dim = first.rule().codomain_event_dim;
   const auto shape_of = [=](const Shape& one) {
-    return with_axis(one, checked_axis(who, dim, one.size() + 1), number);
+    return with_axis(one, catena::normalize_axis(who, dim, one.size() + 1), number);
   };
-  const auto slice_of = [=](const Shape& s) { return without_axis(s, checked_axis(who, dim, s.size())); };
+  const auto slice_of = [=](const Shape& s) {
+    return catena::reduced_shape(s, catena::normalize_axis(who, dim, s.size()), false);
+  };
   rule.forward_shape = [=](const Shape& s) { return shape_of(first.forward_shape(slice_of(s))); };
   rule.inverse_shape = [=](const Shape& s) { return shape_of(first.inverse_shape(slice_of(s))); };
   return rule;
@@ -462,9 +443,9 @@ TransformRule cat_rule(const Transforms& parts, int dim, const std::vector<std::
     catena::check<catena::ValueError>(t.rule().domain_event_dim == 0 && t.rule().codomain_event_dim == 0, who,
                                       "a part is no transform of single numbers");
   return parts_rule(
-      parts, [=](const Variable& x) { return parts_along(who, x, dim, lengths); },
+      parts, [=](const Variable& x) { return autograd::split(x, lengths, catena::normalize_axis(who, dim, x.ndim())); },
       [=](const autograd::Variables& results) {
-        return autograd::concat(results, checked_axis(who, dim, results[0].ndim()));
+        return autograd::concat(results, catena::normalize_axis(who, dim, results[0].ndim()));
       });
 }
 }  // namespace

@@ -108,7 +108,8 @@ struct GumbelSoftmaxFunction : FunctionWithOptions<gumbel_softmax, GumbelSoftmax
 // vector with one 1, of the classes with the logarithms of probabilities log_pi, which need not be normalised (Jang et
 // al. 2017). Floating, any rank of at least 2 (InvalidType).
 //   gumbel_softmax(x)  gumbel_softmax(x, 0.5, -1, true)  gumbel_softmax(x, {.hard = true})
-//   gumbel_softmax(x, 0.5, true) is PyTorch's order of arguments, along the last axis.
+//   gumbel_softmax(x, 0.5, true) is PyTorch's order of arguments, along the last axis; eps, the next one, has no
+//   effect.
 inline constexpr internal::GumbelSoftmaxFunction gumbel_softmax;
 // x where x >= 0, else r x, where the slopes r are drawn evenly from [lower, upper); if not in training, they are
 // (lower + upper) / 2.

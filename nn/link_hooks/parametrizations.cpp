@@ -5,22 +5,27 @@
 #include <catena/nn/link_hook.h>
 #include <catena/nn/link_hooks/spectral_normalization.h>
 #include <catena/nn/link_hooks/weight_normalization.h>
+#include <catena/nn/link_parameters.h>
 
 namespace nn::utils::internal {
 
 std::string name_in(const Link& link, const std::string& name) {
-  const std::string_view other = name == "weight" ? "W" : name == "bias" ? "b" : "";
-  if (other.empty()) return name;
+  std::string found = name;
   bool has_name = false;
-  link.for_each_param([&](std::string_view path, const Variable&) { has_name |= path.substr(1) == name; });
-  return has_name ? name : std::string(other);
+  link.for_each_param([&](std::string_view path, const Variable&) {
+    const std::string_view own = path.substr(1);
+    has_name |= own == name;
+    if (nn::internal::layer_name_of(own) == name) found = own;
+  });
+  return has_name ? name : found;
 }
-namespace {
 
-// The key of a hook, by which the hooks of several parameters of a link differ.
 std::string key_of(const std::string& hook, const std::string& parameter) {
   return parameter == "W" ? hook : hook + "_" + parameter;
 }
+
+namespace {
+
 template <class H> void add(Link& module, H hook) {
   const std::string key = key_of(hook.name(), hook.weight_name());
   module.add_hook(std::move(hook), key);
@@ -40,7 +45,7 @@ void add_spectral_norm(Link& module, const SpectralNormOptions& o) {
                                                  .axis = o.dim}));
 }
 
-void remove_norm(const char* op, Link& module, const std::string& name) {
+void remove_hook(const char* op, const char* hook_name, Link& module, const std::string& name) {
   const std::string key = key_of(op, name_in(module, name));
   if (const auto* const hooks = nn::internal::hooks_of(module))
     for (const auto& [own, hook] : *hooks)
@@ -50,7 +55,7 @@ void remove_norm(const char* op, Link& module, const std::string& name) {
         module.delete_hook(key);
         return;
       }
-  catena::fail<catena::ValueError>("remove_norm", "the module has no ", op, " of \"", name, "\"");
+  catena::fail<catena::ValueError>(op, "the module has no ", hook_name, " of \"", name, "\"");
 }
 
 }  // namespace nn::utils::internal

@@ -5,8 +5,9 @@
 //   nn::utils::weight_norm(net.l1, {.name = "weight", .dim = 0});   // a member of a model, which is changed
 //   nn::utils::remove_weight_norm(net.l1);
 //
-// The names "weight" and "bias" are the parameters W and b. W stays the parameter that is trained (PyTorch's weight_v),
-// W_g is weight_g. A layer without its input size gets W_g in its first call, which an optimizer's setup() must follow.
+// The names "weight" and "bias" are the parameters W and b, or gamma and beta. W stays the parameter that is trained
+// (PyTorch's weight_v), W_g is weight_g. A layer without its input size gets W_g in its first call, which an
+// optimizer's setup() must follow.
 #pragma once
 
 #include <concepts>
@@ -36,9 +37,11 @@ struct SpectralNormOptions {
 namespace internal {
 // The name of a parameter of the link: Chainer's for PyTorch's, unless the link has one of this name.
 std::string name_in(const Link& link, const std::string& name);
+// The key of a hook, by which the hooks of several parameters of a link differ.
+std::string key_of(const std::string& hook, const std::string& parameter);
 CATENA_EXPORT void add_weight_norm(Link& module, const WeightNormOptions& o);
 CATENA_EXPORT void add_spectral_norm(Link& module, const SpectralNormOptions& o);
-CATENA_EXPORT void remove_norm(const char* op, Link& module, const std::string& name);
+CATENA_EXPORT void remove_hook(const char* op, const char* hook, Link& module, const std::string& name);
 template <class L>
 concept LinkArgument = std::is_base_of_v<Link, std::remove_cvref_t<L>>;
 }  // namespace internal
@@ -69,11 +72,11 @@ L spectral_norm(L&& module, const S& name, int n_power_iterations = 1, double ep
 // The other way round: the parameter gets the values with which calls in test mode compute. ValueError for a module
 // without such a normalization.
 template <internal::LinkArgument L> L remove_weight_norm(L&& module, const std::string& name = "weight") {
-  internal::remove_norm("WeightNormalization", module, name);
+  internal::remove_hook("remove_weight_norm", "WeightNormalization", module, name);
   return std::forward<L>(module);
 }
 template <internal::LinkArgument L> L remove_spectral_norm(L&& module, const std::string& name = "weight") {
-  internal::remove_norm("SpectralNormalization", module, name);
+  internal::remove_hook("remove_spectral_norm", "SpectralNormalization", module, name);
   return std::forward<L>(module);
 }
 

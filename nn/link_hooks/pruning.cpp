@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
-#include <string_view>
 
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
@@ -13,29 +12,12 @@
 #include <catena/nn/link_parameters.h>
 
 namespace nn {
-namespace {
 
 using catena::check;
 using catena::ValueError;
 
-// The persistent of a name that a link has; null if there is none.
-Persistent* buffer_of(Link& link, const std::string& name) {
-  struct Finder final : MemberVisitor {
-    std::string_view wanted;
-    Persistent* found = nullptr;
-    explicit Finder(std::string_view n) : wanted(n) {}
-    void persistent(std::string_view n, Persistent& p) override {
-      if (n == wanted) found = &p;
-    }
-  } finder(name);
-  link.visit_members(finder);
-  return finder.found;
-}
-
-}  // namespace
-
 Variable link_hooks::Pruning::weight(Link& link, const Variable& W) const {
-  const Persistent* const mask = buffer_of(link, weight_name() + "_mask");
+  const Persistent* const mask = nn::internal::persistent_of(link, weight_name() + "_mask");
   return mask != nullptr ? W * autograd::as_variable(mask->array()) : W;
 }
 
@@ -44,8 +26,6 @@ namespace {
 
 using Numbers = std::vector<double>;
 
-std::string key_of(const std::string& name) { return name == "W" ? "Pruning" : "Pruning_" + name; }
-
 // A parameter, and its mask on the host.
 class Pruned {
  public:
@@ -53,7 +33,7 @@ class Pruned {
     const Parameter& p = module.param(name_);
     check<catena::RuntimeError>(p.is_initialized(), "prune", "the parameter ", name_,
                                 " has no shape yet: call the module once before");
-    const Persistent* const given = buffer_of(module, name_ + "_mask");
+    const Persistent* const given = nn::internal::persistent_of(module, name_ + "_mask");
     mask = given != nullptr ? autograd::to_vector<double>(given->array()) : Numbers(std::size_t(p.size()), 1.0);
   }
   const Parameter& parameter() const { return module_.param(name_); }
@@ -62,11 +42,11 @@ class Pruned {
     const Parameter& p = parameter();
     const Array on_host = autograd::array(mask, p.shape());
     Array array = autograd::astype(autograd::to_device(on_host, p.device()), p.dtype());
-    if (Persistent* const given = buffer_of(module_, name_ + "_mask")) {
+    if (Persistent* const given = nn::internal::persistent_of(module_, name_ + "_mask")) {
       autograd::assign(given->array(), array);
     } else {
       module_.register_buffer(name_ + "_mask", array);
-      module_.add_hook(link_hooks::Pruning(name_), key_of(name_));
+      module_.add_hook(link_hooks::Pruning(name_), internal::key_of("Pruning", name_));
     }
     const auto no_graph = autograd::no_backprop_mode();
     autograd::assign(p.data(), (autograd::as_variable(p.data()) * autograd::as_variable(array)).data());
@@ -112,12 +92,11 @@ void prune_elements(std::vector<Pruned>& parameters, Method method, Amount amoun
     scores.insert(scores.end(), own.begin(), own.end());
     for (const double m : p.mask) is_left.push_back(m != 0);
   }
-  const std::vector<std::size_t> chosen = least(scores, is_left, amount);
-  std::size_t begin = 0;
+  for (const std::size_t i : least(scores, is_left, amount)) is_left[i] = false;
+  auto left = is_left.begin();
   for (Pruned& p : parameters) {
-    for (const std::size_t i : chosen)
-      if (i >= begin && i < begin + p.mask.size()) p.mask[i - begin] = 0;
-    begin += p.mask.size();
+    for (double& m : p.mask)
+      if (!*left++) m = 0;
     p.store();
   }
 }
@@ -129,6 +108,7 @@ Link& prune_elements(Link& module, const std::string& name, Method method, Amoun
 
 // Prunes slices along an axis. n: the order of the norm; random without one.
 Link& prune_slices(Link& module, const std::string& name, Amount amount, std::optional<double> n, int dim) {
+  check<ValueError>(!n || *n > 0, "prune", "the order of the norm is ", n.value_or(0), ", it must be positive");
   Pruned pruned(module, name);
   const Parameter& p = pruned.parameter();
   const int axis = dim < 0 ? dim + p.ndim() : dim;
@@ -147,9 +127,9 @@ Link& prune_slices(Link& module, const std::string& name, Amount amount, std::op
       scores[slice] = std::isinf(*n) ? std::max(scores[slice], values[i]) : scores[slice] + std::pow(values[i], *n);
   }
   if (!n) scores = random_scores(std::int64_t(length));
-  for (const std::size_t slice : least(scores, is_left, amount))
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (i / inner % length == slice) pruned.mask[i] = 0;
+  for (const std::size_t slice : least(scores, is_left, amount)) is_left[slice] = false;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!is_left[i / inner % length]) pruned.mask[i] = 0;
   pruned.store();
   return module;
 }
@@ -190,10 +170,7 @@ void global_unstructured(const std::vector<PrunedParameter>& parameters, Method 
 }
 
 Link& remove(Link& module, const std::string& name) {
-  const std::string own = internal::name_in(module, name);
-  check<ValueError>(buffer_of(module, own + "_mask") != nullptr, "prune", "the parameter ", own, " is not pruned");
-  module.delete_hook(key_of(own));
-  nn::internal::remove_added(module, own + "_mask");
+  internal::remove_hook("prune.remove", "Pruning", module, name);
   return module;
 }
 

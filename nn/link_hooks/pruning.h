@@ -4,7 +4,8 @@
 //   nn::utils::prune::remove(net.fc1, "weight");                            // the zeros stay, the mask goes
 //
 // A pruned parameter keeps its name: its elements become 0, the mask is a buffer of the module ("W_mask" of W) and is
-// saved with it, and gradients of the elements are 0. The names "weight" and "bias" are the parameters W and b.
+// saved with it, and gradients of the elements are 0. The names "weight" and "bias" are the parameters W and b, or
+// gamma and beta.
 #pragma once
 
 #include <concepts>
@@ -51,7 +52,7 @@ struct StructuredPruneOptions {
   [[no_unique_address]] catena::Named named = catena::Named();
   std::string name = "weight";
   Amount amount = {};
-  double n = 2;  // the order of the norm, also infinity
+  double n = 2;  // the order of the norm, positive, also infinity
   int dim = -1;
 };
 
@@ -61,7 +62,8 @@ CATENA_EXPORT Link& identity(Link& module, const std::string& name = "weight");
 // The elements with the least absolute values.
 CATENA_EXPORT Link& l1_unstructured(Link& module, const std::string& name, Amount amount);
 CATENA_EXPORT Link& random_unstructured(Link& module, const std::string& name, Amount amount);
-// The slices along an axis with the least norms. ValueError for an axis that the parameter does not have.
+// The slices along an axis with the least norms. ValueError for an axis that the parameter does not have, and for an
+// order n that is not positive.
 CATENA_EXPORT Link& ln_structured(Link& module, const std::string& name, Amount amount, double n, int dim);
 CATENA_EXPORT Link& random_structured(Link& module, const std::string& name, Amount amount, int dim);
 // The elements where the mask, of the shape of the parameter (ValueError), is 0.
@@ -98,7 +100,8 @@ void global_unstructured(const std::vector<PrunedParameter>& parameters, const O
   global_unstructured(parameters, o.pruning_method, o.amount);
 }
 
-// Removes the mask; the zeros stay. ValueError for a parameter that is not pruned.
+// Removes the mask and writes its zeros, also where an optimizer has moved an element. ValueError for a parameter that
+// is not pruned.
 CATENA_EXPORT Link& remove(Link& module, const std::string& name = "weight");
 // Whether a parameter of the module, or of one below it, is pruned.
 CATENA_EXPORT bool is_pruned(Link& module);

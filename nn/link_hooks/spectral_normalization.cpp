@@ -1,29 +1,17 @@
 #include <catena/nn/link_hooks/spectral_normalization.h>
 
-#include <string_view>
-
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/basic_math.h>
 #include <catena/autograd/functions/linalg.h>
 #include <catena/autograd/functions/reduction.h>
 #include <catena/kernels/registry/families.h>
+#include <catena/nn/link_parameters.h>
 
 namespace nn::link_hooks {
-namespace {
 
-// The persistent of a link; null if it has none of this name.
-Persistent* persistent_of(Link& link, std::string_view name) {
-  struct Find final : MemberVisitor {
-    std::string_view name;
-    Persistent* found = nullptr;
-    void persistent(std::string_view n, Persistent& a) override {
-      if (n == name) found = &a;
-    }
-  } find;
-  find.name = name;
-  link.visit_members(find);
-  return find.found;
-}
+using nn::internal::persistent_of;
+
+namespace {
 
 // x / max(|x|, eps)
 Array normalized(const Array& x, double eps) {

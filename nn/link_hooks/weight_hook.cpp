@@ -21,6 +21,7 @@ thread_local std::vector<Replaced> replaced;
 void put_back() noexcept {
   std::swap(static_cast<Variable&>(*replaced.back().parameter), replaced.back().original);
   replaced.pop_back();
+  --nn::internal::parameter_replacements();
 }
 
 }  // namespace
@@ -72,6 +73,7 @@ void WeightHook::forward_preprocess(Link& link, const Variables& args) {
   Variable by = weight(link, W);
   replaced.push_back({&W, std::move(by)});
   std::swap(static_cast<Variable&>(W), replaced.back().original);
+  ++nn::internal::parameter_replacements();
 }
 
 void WeightHook::forward_postprocess(Link&, const Variables&, const Variables&) { put_back(); }

@@ -3,7 +3,9 @@
 #include <set>
 #include <vector>
 
+#include <catena/autograd/functions/array.h>
 #include <catena/autograd/functions/torch_products.h>
+#include <catena/autograd/indexed_access.h>
 #include <catena/nn/link_hook.h>
 
 namespace nn {
@@ -14,8 +16,9 @@ EmbedID::EmbedID(int in_size, int out_size, const Options& o)
       padding_idx(o.padding_idx),
       max_norm(o.max_norm),
       norm_type(o.norm_type) {
-  catena::check<catena::ValueError>((!max_norm || *max_norm > 0) && norm_type > 0, "EmbedID", "max_norm is ",
-                                    max_norm.value_or(1), " and norm_type ", norm_type, "; they must be positive");
+  catena::check<catena::ValueError>(!max_norm || *max_norm > 0, "EmbedID", "max_norm is ", max_norm.value_or(0),
+                                    "; it must be positive");
+  catena::check<catena::ValueError>(norm_type > 0, "EmbedID", "norm_type is ", norm_type, "; it must be positive");
   catena::check<catena::NotImplementedError>(!o.scale_grad_by_freq, "EmbedID", "scale_grad_by_freq is true");
   name_params();
   refer_handles();
@@ -42,12 +45,24 @@ namespace {
 // Limits the norms of the rows of W that x reads.
 void limit_rows(const Parameter& W, const Variable& x, double max_norm, double norm_type) {
   const auto no_graph = autograd::no_backprop_mode();
-  const std::vector<std::int64_t> indices = autograd::to_vector<std::int64_t>(x.data());
-  for (const std::int64_t i : std::set<std::int64_t>(indices.begin(), indices.end())) {
-    if (i < 0 || i >= W.shape(0)) continue;  // a label that is ignored, or the error of embed_id()
-    const Array row = autograd::slice(W.data(), 0, i, i + 1);
-    autograd::assign(row, autograd::renorm(autograd::as_variable(row), norm_type, 0, max_norm).data());
-  }
+  std::set<std::int64_t> distinct;
+  for (const std::int64_t i : autograd::to_vector<std::int64_t>(x.data()))
+    if (i >= 0 && i < W.shape(0)) distinct.insert(i);  // not a label that is ignored, nor one that embed_id() rejects
+  if (distinct.empty()) return;
+  const auto n = std::int64_t(distinct.size());
+  const std::vector<std::int64_t> numbers(distinct.begin(), distinct.end());
+  const Array& array = W.data();
+  const Array index = autograd::array(numbers, {n}, array.device());
+  const Variable rows = autograd::index_select(autograd::as_variable(array), 0, autograd::as_variable(index));
+  const Array limited = autograd::astype(autograd::renorm(rows, norm_type, 0, max_norm).data(), array.dtype());
+  autograd::internal::scatter(catena::ScatterMode::set,
+                              {.base = array,
+                               .indices = {&index, 1},
+                               .axes = autograd::Dims{0},
+                               .loop = {n, W.shape(1)},
+                               .base_axis = autograd::Dims{-1, 1},
+                               .name = "EmbedID"},
+                              *limited.get());
 }
 
 }  // namespace

@@ -90,17 +90,11 @@ struct UpsamplingBilinear2d : Upsample {
 };
 
 // unfold() and fold(): Unfold(3, {.padding = 1}), Fold({4, 5}, 2).
-struct NamedUnfoldOptions {
-  Pair kernel_size = 1, dilation = 1, padding = 0, stride = 1;
-};
-struct NamedFoldOptions {
-  Pair output_size = 1, kernel_size = 1, dilation = 1, padding = 0, stride = 1;
-};
 struct Unfold {
   Pair kernel_size;
   UnfoldOptions options;
   explicit Unfold(Pair kernel, const UnfoldOptions& o = {}) : kernel_size(kernel), options(o) {}
-  template <std::same_as<NamedUnfoldOptions> O = NamedUnfoldOptions>  // Unfold({.kernel_size = 3, .stride = 2})
+  template <std::same_as<UnfoldArguments> O = UnfoldArguments>  // Unfold({.kernel_size = 3, .stride = 2})
   explicit Unfold(const O& o)
       : Unfold(o.kernel_size, UnfoldOptions{.dilation = o.dilation, .padding = o.padding, .stride = o.stride}) {}
   Variable operator()(const Variable& x) const { return unfold(x, kernel_size, options); }
@@ -109,7 +103,7 @@ struct Fold {
   Pair output_size, kernel_size;
   UnfoldOptions options;
   Fold(Pair size, Pair kernel, const UnfoldOptions& o = {}) : output_size(size), kernel_size(kernel), options(o) {}
-  template <std::same_as<NamedFoldOptions> O = NamedFoldOptions>
+  template <std::same_as<FoldArguments> O = FoldArguments>
   explicit Fold(const O& o)
       : Fold(o.output_size, o.kernel_size,
              UnfoldOptions{.dilation = o.dilation, .padding = o.padding, .stride = o.stride}) {}

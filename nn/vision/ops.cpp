@@ -1,5 +1,6 @@
 #include <catena/nn/vision/ops.h>
 
+#include <algorithm>
 #include <vector>
 
 #include <catena/nn/functions/math.h>
@@ -19,12 +20,14 @@ Variables columns(const char* op, const Variable& boxes) {
 }
 Variable joined(const Variables& columns) { return autograd::stack(columns, 1); }
 
+void check_form(std::string_view form) {
+  check<ValueError>(form == "xyxy" || form == "xywh" || form == "cxcywh", "box_convert", "there is no form \"", form,
+                    "\"; the forms are \"xyxy\", \"xywh\" and \"cxcywh\"");
+}
 // {x1, y1, x2, y2} of boxes in a form.
 Variables corners(const Variables& b, std::string_view form) {
   if (form == "xyxy") return b;
   if (form == "xywh") return {b[0], b[1], b[0] + b[2], b[1] + b[3]};
-  check<ValueError>(form == "cxcywh", "box_convert", "there is no form \"", form,
-                    "\"; the forms are \"xyxy\", \"xywh\" and \"cxcywh\"");
   return {b[0] - 0.5 * b[2], b[1] - 0.5 * b[3], b[0] + 0.5 * b[2], b[1] + 0.5 * b[3]};
 }
 // The smallest or largest of each of N and each of M numbers: (N, M).
@@ -32,8 +35,8 @@ template <class F> Variable of_pairs(F f, const Variable& a, const Variable& b) 
   const Variables both = autograd::broadcast({autograd::expand_dims(a, 1), autograd::expand_dims(b, 0)});
   return f(both[0], both[1]);
 }
-Variable less(const Variable& a, const Variable& b) { return autograd::minimum(a, b); }
-Variable greater(const Variable& a, const Variable& b) { return autograd::maximum(a, b); }
+Variable minimum(const Variable& a, const Variable& b) { return autograd::minimum(a, b); }
+Variable maximum(const Variable& a, const Variable& b) { return autograd::maximum(a, b); }
 Variable from_indices(const std::vector<std::int64_t>& indices, const Variable& like) {
   return Variable(autograd::array(indices, {std::int64_t(indices.size())}, like.device()));
 }
@@ -41,12 +44,12 @@ Variable from_indices(const std::vector<std::int64_t>& indices, const Variable& 
 }  // namespace
 
 Variable box_convert(const Variable& boxes, std::string_view in_fmt, std::string_view out_fmt) {
+  check_form(in_fmt);
+  check_form(out_fmt);
   const Variables c = corners(columns("box_convert", boxes), in_fmt);
   if (out_fmt == "xyxy") return joined(c);
   const Variable width = c[2] - c[0], height = c[3] - c[1];
   if (out_fmt == "xywh") return joined({c[0], c[1], width, height});
-  check<ValueError>(out_fmt == "cxcywh", "box_convert", "there is no form \"", out_fmt,
-                    "\"; the forms are \"xyxy\", \"xywh\" and \"cxcywh\"");
   return joined({0.5 * (c[0] + c[2]), 0.5 * (c[1] + c[3]), width, height});
 }
 
@@ -57,7 +60,7 @@ Variable generalized_box_iou(const Variable& boxes1, const Variable& boxes2) {
     const Variable height = of_pairs(high, a[3], b[3]) - of_pairs(low, a[1], b[1]);
     return autograd::clip(width, 0, {}) * autograd::clip(height, 0, {});
   };
-  const Variable common = sides(greater, less), around = sides(less, greater);
+  const Variable common = sides(maximum, minimum), around = sides(minimum, maximum);
   const Variable areas =
       of_pairs([](const Variable& x, const Variable& y) { return x + y; }, box_area(boxes1), box_area(boxes2));
   const Variable united = areas - common;
@@ -96,13 +99,15 @@ Variable roi_align(const Variable& input, const Variable& boxes, Pair output_siz
                     "boxes have the shape (R, 5), with the number of the image first, not ", boxes.shape());
   const Variables c = autograd::unbind(boxes, 1);
   const Variable images(autograd::astype(c[0].data(), autograd::Dtype::int32));
-  return roi_average_align_2d(input, joined({c[2], c[1], c[4], c[3]}), images, output_size,
-                              nn::RoiAlignOptions{.spatial_scale = o.spatial_scale,
-                                                  .sampling_ratio = o.sampling_ratio < 0 ? 0 : o.sampling_ratio,
-                                                  .aligned = o.aligned});
+  return roi_average_align_2d(
+      input, joined({c[2], c[1], c[4], c[3]}), images, output_size,
+      nn::RoiAlignOptions{
+          .spatial_scale = o.spatial_scale, .sampling_ratio = std::max(o.sampling_ratio, 0), .aligned = o.aligned});
 }
 
 Variable sigmoid_focal_loss(const Variable& inputs, const Variable& targets, const FocalLossOptions& o) {
+  check<ValueError>(o.reduction != "no", "sigmoid_focal_loss",
+                    "the reduction is \"no\"; it is \"none\", \"mean\" or \"sum\"");
   return focal_loss(inputs, targets,
                     {.gamma = o.gamma, .alpha = o.alpha, .reduce = o.reduction == "none" ? "no" : o.reduction});
 }

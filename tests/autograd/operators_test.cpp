@@ -189,6 +189,16 @@ BOOST_AUTO_TEST_CASE(complex_operands) {
   start.set_grad(array<Z>({Z(1, 0)}, {1}));
   start.backward();
   BOOST_CHECK(numbers(z.grad())[0] == Z(0, -3));
+  // Integers beside complex numbers become complex.
+  z.cleargrad();
+  const Variable n(array<std::int64_t>({2}, {1})), product = z * n;
+  BOOST_CHECK(numbers(product.data())[0] == Z(2, 4));
+  Variable root = product;
+  root.set_grad(array<Z>({Z(1, 0)}, {1}));
+  root.backward();
+  BOOST_CHECK(numbers(z.grad())[0] == Z(2, 0));
+  BOOST_CHECK(numbers((n * Scalar(Z(1, 2))).data())[0] == Z(2, 4));
+  BOOST_CHECK(numbers((n + Scalar(Z(1, 2))).data())[0] == Z(3, 2));
 }
 
 BOOST_AUTO_TEST_CASE(cat_of_several_dtypes) {

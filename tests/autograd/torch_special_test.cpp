@@ -111,7 +111,8 @@ BOOST_AUTO_TEST_CASE(values_and_derivatives) {
   for (const auto f : {&special::bessel_j1, &special::i1, &special::i1e}) {
     Variable x(arrays::zeros({}, Dtype::float64));
     f(x).backward();
-    BOOST_TEST(item(x.grad()).to<double>() == 0.5, boost::test_tools::tolerance(1e-14));
+    // Exactly on the CPU; device functions may round once.
+    BOOST_TEST(std::abs(item(x.grad()).to<double>() - 0.5) <= (x.device() == Device() ? 0 : 0x1p-52));
   }
 }
 

@@ -18,7 +18,6 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/registry/embedded.h>
-#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/compile/disk_cache.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/runtime/context.h>

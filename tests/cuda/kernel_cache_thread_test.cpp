@@ -13,7 +13,6 @@
 #include <vector>
 
 #include <catena/kernels/base/error.h>
-#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/compile/disk_cache.h>
 #include <catena/ndarray/cuda/compiler/once_table.h>
 

@@ -4,7 +4,6 @@
 
 #include <string>
 
-#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/compiler/compiler.h>
 #include <catena/ndarray/cuda/plans/attention.h>
 #include <catena/ndarray/cuda/plans/codegen.h>

@@ -6,7 +6,6 @@
 #include <string>
 
 #include <catena/kernels/device/parameters.h>
-#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/support/cuda_device/driver_calls.h>
 #include <catena/tests/support/cuda_device/manifest.h>
 #include <catena/tests/support/last_words.h>

@@ -13,7 +13,6 @@
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/bfloat16.h>
 #include <catena/kernels/device/parameters.h>
-#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/cuda/plans/codegen.h>
 #include <catena/tests/support/cuda_device/driver_calls.h>
 #include <catena/tests/support/cuda_device/kernel_text.h>

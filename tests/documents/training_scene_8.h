@@ -1,4 +1,4 @@
-// The variables that the statements of training_spellings_8.tsv use.
+// The variables that the statements of training_spellings_8.tsv and of the later tables use.
 #pragma once
 
 #include <algorithm>

@@ -3,9 +3,9 @@
 BEGIN { print "#include \"" scene "\"\nusing namespace std::literals;\nnamespace spellings {\nnamespace {" > out }
 /^#/ { next }
 NF != 5 { print FILENAME ":" FNR ": a row has five columns, this one " NF; failed = 1; next }
-$4 != "first" && $4 != "mended" && $4 != "throws" && $4 != "raises" && $4 != "hint" && $4 != "not" { print FILENAME ":" FNR ": the outcome is " $4; failed = 1; next }
+$4 != "first" && $4 != "differs" && $4 != "mended" && $4 != "throws" && $4 != "raises" && $4 != "hint" && $4 != "not" { print FILENAME ":" FNR ": the outcome is " $4; failed = 1; next }
 $5 == "" { print FILENAME ":" FNR ": nothing is checked"; failed = 1; next }
-$4 == "first" || $4 == "mended" || $4 == "throws" || $4 == "raises" {
+$4 == "first" || $4 == "differs" || $4 == "mended" || $4 == "throws" || $4 == "raises" {
   if ($4 == "raises") {
     text = $5
     gsub(/"/, "\\\"", text)

@@ -122,6 +122,33 @@ BOOST_AUTO_TEST_CASE(backward_by_name) {
   BOOST_CHECK_THROW(y.backward({.inputs = {w}}), catena::RuntimeError);
   BOOST_CHECK_THROW(autograd::backward({y.sum()}, {.grad_tensors = {y, y}}), catena::ValueError);
   BOOST_TEST(!autograd::no_grad()([&] { return w * 2; })().requires_grad());
+  // Without `inputs`, options that both kinds of options have are not ambiguous.
+  w.cleargrad();
+  autograd::backward({(w * w).sum(), w.sum()}, {.create_graph = true});
+  check(w.grad(), {3, 5});
+  // Two inputs that get one gradient do not share memory with each other, nor with the gradient that was given.
+  const Variable a = autograd::tensor({1.0, 2.0}, {.requires_grad = true}),
+                 b = autograd::tensor({1.0, 2.0}, {.requires_grad = true}), g = autograd::tensor({1.0, 1.0});
+  for (int k = 0; k < 2; ++k) (a + b).backward({.gradient = g, .inputs = {a, b}});
+  (a * 1).sum().backward();
+  check(a.grad(), {3, 3});
+  check(b.grad(), {2, 2});
+  check(g, {1, 1});
+}
+
+BOOST_AUTO_TEST_CASE(numbers_of_members) {
+  const Variable x = autograd::tensor({2.0, 3.0}), n = autograd::tensor({2, 3});
+  BOOST_TEST(bool(autograd::signbit(x.copysign(-0.0)).all()));
+  BOOST_TEST(autograd::equal(x.float_power(0.1), autograd::float_power(x, 0.1)));
+  BOOST_TEST(n.float_power(0.5).dtype() == nd::float64);
+  BOOST_TEST(n.remainder(2).dtype() == nd::int64);
+  BOOST_TEST(n.maximum(2.5).dtype() == nd::float32);
+  BOOST_CHECK_THROW(autograd::Generator("cdua"), catena::ValueError);
+  BOOST_TEST(autograd::Generator("cpu").initial_seed() == 0);
+  BOOST_TEST(x.new_zeros({2}, "float64").dtype() == nd::float64);
+  const auto swapped = autograd::vmap([](const Variable& r, const Variable& s) { return r * s; }, {0, std::nullopt});
+  check(swapped(x, autograd::tensor(2.0)), {4, 6});
+  check(autograd::kaiser_window(3, {.periodic = false, .beta = 0}), {1, 1, 1});
 }
 
 BOOST_AUTO_TEST_CASE(modules) {

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include <catena/kernels/registry/bind.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {

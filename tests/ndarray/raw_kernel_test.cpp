@@ -5,7 +5,6 @@
 #include <fstream>
 #include <thread>
 
-#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/user_kernel/memoize.h>
 #include <catena/tests/support/ndarray_values.h>
 

@@ -205,6 +205,14 @@ BOOST_AUTO_TEST_CASE(embed_id) {
   autograd::sum(of_padding(Variable(ints({1, 2})))).backward();
   BOOST_TEST(values(of_padding.W.grad()) == (Doubles{0, 0, 0, 0, 1, 1}), boost::test_tools::per_element());
   BOOST_CHECK_THROW(nn::EmbedID(3, 2, {.padding_idx = 3}), catena::ValueError);
+  // Rows that are read get a norm of at most max_norm; the others stay. A label that is ignored is no row.
+  nn::EmbedID limited(4, 2, {.ignore_label = -1, .max_norm = 1});
+  limited.W.set_data(autograd::array<float>({3, 4, 0.5f, 0, 0, -2, 6, 8}, {4, 2}));
+  limited(Variable(ints({2, 0, -1, 1, 0})));
+  const Doubles rows = values(limited.W.data()), norms{0.6, 0.8, 0.5, 0, 0, -1, 6, 8};
+  for (std::size_t k = 0; k < norms.size(); ++k) BOOST_TEST(std::abs(rows[k] - norms[k]) < 1e-6);
+  BOOST_TEST(has(message_of<catena::ValueError>([] { nn::EmbedID(3, 2, {.max_norm = 0}); }), "max_norm is 0"));
+  BOOST_TEST(has(message_of<catena::ValueError>([] { nn::EmbedID(3, 2, {.norm_type = 0}); }), "norm_type is 0"));
   // Given vectors, as a copy.
   const Array vectors = autograd::array<float>({1, 2, 3, 4}, {2, 2});
   nn::EmbedID given = nn::EmbedID::from_pretrained(vectors, {.freeze = false, .padding_idx = -1});

@@ -57,8 +57,50 @@ BOOST_AUTO_TEST_CASE(slices_and_masks) {
   int zeros = 0;
   for (const double v : weights_of(other)) zeros += v == 0 ? 1 : 0;
   BOOST_TEST(zeros == 4);
+  other.b->set_data(floats({7, 8}, {2}));
   prune::random_structured(other, {.name = "bias", .amount = 1, .dim = 0});
   BOOST_TEST(other.state_dict().size() == 4U);
+  const std::vector<double> b = values(other.b->data());
+  BOOST_TEST(((b == Numbers{0, 8}) || (b == Numbers{7, 0})));
+}
+
+BOOST_AUTO_TEST_CASE(orders_of_norms_are_positive) {
+  nn::Linear fc = layer_to_prune();
+  for (const double n : {0.0, -1.0, double(NAN)})
+    BOOST_CHECK_THROW(prune::ln_structured(fc, "weight", {.amount = 1, .n = n, .dim = 1}), catena::ValueError);
+  CHECK_LIST(weights_of(fc), Numbers{1, -5, 2, -4, 3, 6});
+  BOOST_TEST(!prune::is_pruned(fc));
+}
+
+// Momentum moves elements that get no gradient.
+BOOST_AUTO_TEST_CASE(removal_writes_the_zeros) {
+  nn::Linear fc = layer_to_prune();
+  prune::l1_unstructured(fc, "weight", 0.5);
+  prune::l1_unstructured(fc, "bias", 1);
+  fc.W.set_data(floats({1, -5, 2, -4, 3, 6}, {2, 3}));
+  prune::remove(fc, "weight");
+  CHECK_LIST(weights_of(fc), Numbers{0, -5, 0, -4, 0, 6});
+  BOOST_TEST(prune::is_pruned(fc));  // the bias
+  BOOST_TEST(fc.state_dict().size() == 3U);
+}
+
+// The parameter that PyTorch calls weight is gamma.
+BOOST_AUTO_TEST_CASE(weights_of_normalizations) {
+  nn::BatchNorm2d bn(2);
+  bn.gamma->set_data(floats({3, -1}, {2}));
+  prune::l1_unstructured(bn, "weight", 1);
+  CHECK_LIST(values(bn.weight.data()), Numbers{3, 0});
+  bn.gamma->set_data(floats({3, -1}, {2}));
+  bn.eval();
+  const std::vector<double> y = values(bn(Variable(floats({1, 1}, {1, 2, 1, 1}))).data());
+  BOOST_TEST((y[0] > 2.9 && y[1] == 0));
+  BOOST_TEST(bn.gamma->is_same(bn.weight));
+  nn::Link& link = bn;
+  link(Variable(floats({1, 1}, {1, 2, 1, 1})));
+  BOOST_TEST(bn.gamma->is_same(bn.weight));  // not the product
+  prune::remove(bn);
+  CHECK_LIST(values(bn.weight.data()), Numbers{3, 0});
+  BOOST_TEST(!prune::is_pruned(bn));
 }
 
 BOOST_AUTO_TEST_CASE(among_several_layers) {

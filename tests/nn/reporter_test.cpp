@@ -162,6 +162,8 @@ BOOST_AUTO_TEST_CASE(observations_are_made_and_changed) {
   BOOST_TEST(o.size() == 3u);
   BOOST_TEST(double(o["a"]) == 4);
   BOOST_TEST(o["c"].value() == 2);
+  BOOST_TEST(o["c"].as<int>() == 2);
+  BOOST_TEST(values(o["a"].as<Variable>().data())[0] == 4);
   const nn::Observed taken(o["a"]);
   BOOST_TEST(taken.value() == 4);
   BOOST_CHECK_THROW(o["d"].value(), catena::KeyError);

@@ -79,7 +79,8 @@ BOOST_AUTO_TEST_CASE(focal_loss) {
   check_numbers(nn::ops::sigmoid_focal_loss(x, t, {.reduction = "sum"}), {each[0] + each[1] + each[2]});
   check_numbers(nn::ops::sigmoid_focal_loss(x, t, {.alpha = -1, .gamma = 1, .reduction = "mean"}),
                 {2 * (loss(0.5, true, 0.5, 1) + loss(-1, false, 0.5, 1) + loss(2, false, 0.5, 1)) / 3});
-  BOOST_CHECK_THROW(nn::ops::sigmoid_focal_loss(x, t, {.reduction = "max"}), catena::ValueError);
+  for (const char* reduction : {"max", "no"})
+    BOOST_CHECK_THROW(nn::ops::sigmoid_focal_loss(x, t, {.reduction = reduction}), catena::ValueError);
   gradient_check::check_backward(
       [&](const Variable& v) { return nn::ops::sigmoid_focal_loss(v, t, {.reduction = "sum"}); }, {x.data()});
 }

@@ -97,6 +97,19 @@ BOOST_AUTO_TEST_CASE(functions_of_elements) {
   };
   DataLoader wrong(tens, {.collate_fn = [](const std::vector<Other>&) { return Example(1.0); }});
   BOOST_CHECK_THROW(next(wrong), catena::TypeError);
+  // Examples of two components are no single values.
+  DataLoader variables(tens, {.collate_fn = [](const std::vector<Variable>& batch) { return batch[0]; }});
+  BOOST_TEST(has(message_of<catena::TypeError>([&] { next(variables); }), "2 components"));
+  DataLoader numbers(tens, {.collate_fn = [](const std::vector<double>& batch) { return Example(batch[0]); }});
+  BOOST_CHECK_THROW(next(numbers), catena::TypeError);
+  // Pairs with a text are elements of a program.
+  const std::vector<std::pair<std::string, int>> labelled{{"a", 1}, {"bc", 2}};
+  DataLoader texts(labelled, {.batch_size = 2, .collate_fn = [](const std::vector<std::pair<std::string, int>>& batch) {
+                                double sum = 0;
+                                for (const auto& [text, label] : batch) sum += double(text.size()) * label;
+                                return Example(sum);
+                              }});
+  BOOST_TEST(autograd::to_vector<double>(next(texts).values[0])[0] == 5);
 }
 
 BOOST_AUTO_TEST_CASE(ranges_are_streams) {

@@ -79,6 +79,9 @@ BOOST_AUTO_TEST_CASE(one_rank) {
   dist::all_reduce(v, {.op = dist::ReduceOp::AVG});
   BOOST_TEST(numbers(v) == (Numbers{1, 2}), boost::test_tools::per_element());
   BOOST_CHECK_THROW(dist::all_gather({v, v}, v), catena::ValueError);
+  const Variable longer(floats({0, 0, 0}, {3})), narrow(floats({0, 0}, {2}));  // v has float64
+  BOOST_TEST(has(message_of<catena::ValueError>([&] { dist::all_gather({longer}, v); }), "(2,), and the tensor is"));
+  BOOST_CHECK_THROW(dist::all_gather({narrow}, v), catena::ValueError);
   dist::destroy_process_group();
   BOOST_TEST(!dist::is_initialized());
 }

@@ -43,6 +43,23 @@ BOOST_AUTO_TEST_CASE(files_as_arrays) {
   BOOST_CHECK_THROW(io::read_image(folder / "c.png"), catena::IOError);
 }
 
+// Indices of colours are not grey levels.
+BOOST_AUTO_TEST_CASE(palettes_are_not_converted) {
+  if (!catena::image_codecs().png) return;
+  // A PNG file with the pixels 1, 0 of a palette of red and blue.
+  const Bytes file{137, 80, 78,  71,  13,  10,  26,  10,  0,   0,   0,   13, 73, 72, 68, 82,  0,   0,  0,  2,   0, 0,
+                   0,   1,  8,   3,   0,   0,   0,   195, 252, 143, 184, 0,  0,  0,  6,  80,  76,  84, 69, 255, 0, 0,
+                   0,   0,  255, 108, 161, 253, 142, 0,   0,   0,   11,  73, 68, 65, 84, 120, 156, 99, 96, 100, 0, 0,
+                   0,   5,  0,   2,   209, 102, 51,  120, 0,   0,   0,   0,  73, 69, 78, 68,  174, 66, 96, 130};
+  const TemporaryFolder folder("palette");
+  const std::string path = folder / "palette.png";
+  io::write_file(path, autograd::array(file, {std::int64_t(file.size())}));
+  check_bytes(io::read_image(path), {1, 0});
+  const std::string message = message_of<catena::ValueError>([&] { io::read_image(path, io::ImageReadMode::RGB); });
+  BOOST_TEST(has(message, "palette.png"));
+  BOOST_TEST(has(message, "UNCHANGED"));
+}
+
 BOOST_AUTO_TEST_CASE(grids) {
   const Array images = autograd::array(std::vector<float>{1, 2, 3, 4, 5, 6}, {3, 1, 1, 2});
   const Array grid = utils::make_grid(images, {.nrow = 2, .padding = 1, .pad_value = 9});

@@ -89,6 +89,8 @@ BOOST_AUTO_TEST_CASE(setup_forgets_hooks_of_states) {
   SGD o(0.5);
   int calls = 0;
   const auto count = [&](Optimizer&) { ++calls; };
+  BOOST_TEST(has(message_of<catena::RuntimeError>([&] { o.register_load_state_dict_post_hook(count); }),
+                 "register_load_state_dict_post_hook"));
   BOOST_CHECK_THROW(o.register_state_dict_pre_hook(count), catena::RuntimeError);
   o.setup(m);
   std::optional<nn::LinkHookHandle> once;

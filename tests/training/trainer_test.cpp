@@ -91,7 +91,7 @@ BOOST_AUTO_TEST_CASE(names) {
   BOOST_TEST(a.name() == "Letter");
   BOOST_TEST(b.name() == "Letter_1");
   BOOST_TEST(&f.trainer.get_extension("mine") == &c);
-  BOOST_TEST((f.trainer.get_extension("mine") != nullptr));
+  BOOST_CHECK_THROW(f.trainer.get_extension("absent"), catena::ValueError);
   f.trainer.get_extension("mine")->priority = 7;
   BOOST_TEST(c.priority == 7);
   const std::vector<std::string> expected{"Letter", "Letter_1", "mine", "<lambda>", "<lambda>_1"};

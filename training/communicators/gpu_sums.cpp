@@ -4,7 +4,7 @@
 #include <utility>
 
 #include <catena/autograd/array.h>
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/communicators/agreement.h>

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/nn/serializers/npz.h>
 #include <catena/training/communicators/agreement.h>

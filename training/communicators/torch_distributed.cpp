@@ -20,13 +20,21 @@ const CommunicatorPtr& group(const char* op) {
   check<catena::RuntimeError>(bool(group()), op, "this thread has no process group: init_process_group() makes it");
   return group();
 }
-void write(const Variable& tensor, const Array& values) { autograd::assign(tensor.data(), values); }
+// Writes the result of a call to the tensor. ValueError unless both have one shape and dtype, which the tensors of
+// other ranks need not have.
+void write(const char* op, const Variable& tensor, const Array& values) {
+  const Array& to = tensor.data();
+  check<ValueError>(bool(to) && to.shape() == values.shape() && to.dtype() == values.dtype(), op, "the values are ",
+                    values.dtype(), " ", values.shape(), ", and the tensor ",
+                    bool(to) ? catena::concat("is ", to.dtype(), " ", to.shape()) : "is empty");
+  autograd::assign(to, values);
+}
 
 Array reduced(const char* op, const Array& a, ReduceOp how) {
   namespace kernels = catena::kernels;
   const CommunicatorPtr& ranks = group(op);
   if (how == ReduceOp::SUM) return ranks.allreduce(a);
-  if (how == ReduceOp::AVG) return ranks.allreduce(a) / ranks.size();
+  if (how == ReduceOp::AVG) return autograd::astype(ranks.allreduce(a) / ranks.size(), a.dtype());
   const std::vector<Array> all = ranks.allgather(a);
   Array result = all[0];
   for (std::size_t i = 1; i < all.size(); ++i)
@@ -68,19 +76,23 @@ int get_world_size() { return group("get_world_size").size(); }
 std::string get_backend() { return std::string(group("get_backend")->name()); }
 void barrier() { group("barrier").barrier(); }
 
-void all_reduce(const Variable& tensor, ReduceOp op) { write(tensor, reduced("all_reduce", tensor.data(), op)); }
+void all_reduce(const Variable& tensor, ReduceOp op) {
+  write("all_reduce", tensor, reduced("all_reduce", tensor.data(), op));
+}
 void reduce(const Variable& tensor, int dst, ReduceOp op) {
   const Array result = reduced("reduce", tensor.data(), op);
-  if (get_rank() == dst) write(tensor, result);
+  if (get_rank() == dst) write("reduce", tensor, result);
 }
-void broadcast(const Variable& tensor, int src) { write(tensor, group("broadcast").bcast(tensor.data(), src)); }
+void broadcast(const Variable& tensor, int src) {
+  write("broadcast", tensor, group("broadcast").bcast(tensor.data(), src));
+}
 void all_gather(const std::vector<Variable>& tensor_list, const Variable& tensor) {
   const std::vector<Array> all = group("all_gather").allgather(tensor.data());
   check<ValueError>(tensor_list.size() == all.size(), "all_gather", "the list has ", tensor_list.size(),
                     " tensors; there are ", all.size(), " ranks");
-  for (std::size_t i = 0; i < all.size(); ++i) write(tensor_list[i], all[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) write("all_gather", tensor_list[i], all[i]);
 }
 void send(const Variable& tensor, int dst) { group("send").send(tensor.data(), dst); }
-void recv(const Variable& tensor, int src) { write(tensor, group("recv").recv(src)); }
+void recv(const Variable& tensor, int src) { write("recv", tensor, group("recv").recv(src)); }
 
 }  // namespace training::distributed

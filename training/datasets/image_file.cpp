@@ -17,7 +17,7 @@ using catena::ValueError;
 namespace {
 
 // Converts (H, W, C) to (C, H, W).
-template <class T> Array planes(const catena::Image& image) {
+template <class T> Array planes_of(const catena::Image& image) {
   const auto pixels = static_cast<std::size_t>(image.height * image.width),
              channels = static_cast<std::size_t>(image.channels);
   std::vector<T> from(pixels * channels), to(pixels * channels);
@@ -29,6 +29,10 @@ template <class T> Array planes(const catena::Image& image) {
 
 }  // namespace
 
+Array internal::planes(const catena::Image& image) {
+  return image.sample_bytes == 1 ? planes_of<std::uint8_t>(image) : planes_of<std::uint16_t>(image);
+}
+
 void internal::check_codecs(std::string_view op, const std::vector<std::string>& paths, ImageCodecs codecs) {
   using catena::ImageFormat;
   for (const std::string& path : paths) {
@@ -39,9 +43,7 @@ void internal::check_codecs(std::string_view op, const std::vector<std::string>&
 }
 
 Array internal::decode_image(std::string_view op, const std::string& name, std::string_view file, Dtype dtype) {
-  const catena::Image image = catena::decode_image(op, name, file);
-  const Array samples = image.sample_bytes == 1 ? planes<std::uint8_t>(image) : planes<std::uint16_t>(image);
-  return autograd::astype(samples, dtype);
+  return autograd::astype(planes(catena::decode_image(op, name, file)), dtype);
 }
 
 Array read_image(const std::string& path, Dtype dtype) {

@@ -49,6 +49,9 @@ namespace internal {
 // Returns the content of an image file as read_image; messages begin with `op` and the name of the file.
 Array decode_image(std::string_view op, const std::string& name, std::string_view file, autograd::Dtype dtype);
 
+// Returns samples as an array (C, H, W) of uint8, or uint16 if they have two bytes.
+Array planes(const catena::Image& image);
+
 // Returns the bytes of the file that write_image writes.
 CATENA_EXPORT std::string encode_png(std::string_view op, const Array& image);
 

@@ -44,8 +44,20 @@ std::int64_t channels_of(ImageReadMode mode, std::int64_t given) {
   return mode == ImageReadMode::UNCHANGED ? given : std::int64_t(mode);
 }
 
+// Whether samples are indices of a palette, or cyan, magenta, yellow and black. The type of the pixels of a PNG file is
+// its byte 25.
+bool has_other_colours(const Image& image, std::string_view file) {
+  const ImageFormat format = catena::image_format(file);
+  constexpr std::size_t kTypeAt = 25;
+  constexpr char kPalette = 3;
+  return format == ImageFormat::jpeg ? image.channels == 4 : format == ImageFormat::png && file[kTypeAt] == kPalette;
+}
+
 Array decoded(const char* op, const std::string& name, std::string_view file, ImageReadMode mode) {
   const Image image = catena::decode_image(op, name, file);
+  check<ValueError>(mode == ImageReadMode::UNCHANGED || !has_other_colours(image, file), op, name,
+                    " has a palette, or cyan, magenta, yellow and black, which are not converted: the mode must be "
+                    "UNCHANGED");
   const std::int64_t pixels = image.height * image.width, has = image.channels, channels = channels_of(mode, has);
   // The upper bytes of samples of 16 bits, which are in native order.
   Samples samples(std::size_t(pixels * has));
@@ -58,11 +70,12 @@ Array decoded(const char* op, const std::string& name, std::string_view file, Im
       samples[i] = std::uint8_t(wide >> 8);
     }
   }
-  Samples planes(std::size_t(pixels * channels));
-  for (std::int64_t c = 0; c < channels; ++c)
-    for (std::int64_t i = 0; i < pixels; ++i)
-      planes[std::size_t(c * pixels + i)] = channel(&samples[std::size_t(i * has)], has, channels, c);
-  return autograd::from_host(planes.data(), {channels, image.height, image.width}, Dtype::uint8, Device{});
+  Image converted{image.height, image.width, channels, 1, {}};
+  converted.samples.reserve(std::size_t(pixels * channels));
+  for (std::int64_t i = 0; i < pixels; ++i)
+    for (std::int64_t c = 0; c < channels; ++c)
+      converted.samples.push_back(channel(&samples[std::size_t(i * has)], has, channels, c));
+  return datasets::internal::planes(converted);
 }
 
 }  // namespace
@@ -178,7 +191,8 @@ void save_image(const ExampleValue& tensor, const std::string& fp, const MakeGri
   check<ValueError>(format == ImageFormat::png || format == ImageFormat::jpeg, op, "the extension of \"", fp,
                     "\" is not .png, .jpg or .jpeg");
   const Array levels = clipped(make_grid(tensor, options) * 255 + 0.5, 0, 255);
-  catena::write_file_atomically(op, fp, io::encoded(op, autograd::astype(levels, Dtype::uint8), format, {}));
+  catena::write_file_atomically(op, fp,
+                                io::encoded(op, autograd::astype(levels, Dtype::uint8), format, {.quality = 75}));
 }
 void save_image(const std::vector<ExampleValue>& tensors, const std::string& fp, const MakeGridOptions& options) {
   save_image(one_array(tensors), fp, options);

@@ -22,7 +22,9 @@ enum class ImageReadMode { UNCHANGED, GRAY, GRAY_ALPHA, RGB, RGB_ALPHA };
 CATENA_EXPORT Array read_file(const std::string& path);
 CATENA_EXPORT void write_file(const std::string& filename, const ExampleValue& data);
 
-// The image of such bytes, on the CPU, and of a file. 16 bits are reduced to their upper 8.
+// The image of such bytes, on the CPU, and of a file. 16 bits are reduced to their upper 8. An image whose channels are
+// neither grey levels nor red, green and blue, that is, indices of a palette of a PNG file or cyan, magenta, yellow and
+// black of a JPEG file, is read as UNCHANGED; another mode is a ValueError that names the file.
 CATENA_EXPORT Array decode_image(const ExampleValue& input, ImageReadMode mode = ImageReadMode::UNCHANGED);
 CATENA_EXPORT Array read_image(const std::string& path, ImageReadMode mode = ImageReadMode::UNCHANGED);
 inline Array decode_png(const ExampleValue& input, ImageReadMode mode = ImageReadMode::UNCHANGED) {
@@ -59,7 +61,8 @@ CATENA_EXPORT Array make_grid(const std::vector<ExampleValue>& tensors, const Ma
 template <std::integral I> Array make_grid(const ExampleValue& tensor, I nrow, std::int64_t padding = 2) {
   return make_grid(tensor, MakeGridOptions{.nrow = static_cast<std::int64_t>(nrow), .padding = padding});
 }
-// Writes make_grid of images with values 0..1 to a PNG or JPEG file, by its extension (else ValueError).
+// Writes make_grid of images with values 0..1 to a PNG or JPEG file, by its extension (else ValueError). JPEG has the
+// quality 75.
 CATENA_EXPORT void save_image(const ExampleValue& tensor, const std::string& fp, const MakeGridOptions& options = {});
 CATENA_EXPORT void save_image(const std::vector<ExampleValue>& tensors, const std::string& fp,
                               const MakeGridOptions& options = {});

@@ -30,10 +30,6 @@ Link& Evaluator::get_target(const std::string& name) const { return find_held(ta
 Example Evaluator::converter(const Batch& batch, std::optional<Device> device) const {
   return options_.converter(batch, device);
 }
-Example Evaluator::converter(const std::optional<Batch>& batch, std::optional<Device> device) const {
-  check<ValueError>(batch.has_value(), "Evaluator", "the iteration has ended: there is no batch");
-  return options_.converter(*batch, device);
-}
 
 void Evaluator::operator()(Trainer&) {
   for (const auto& [key, value] : (*this)()) nn::report(key, value);

@@ -74,7 +74,6 @@ class CATENA_EXPORT Evaluator : public Extension {
  protected:
   // For an evaluate() of a derived class: auto [x, t] = converter(batch, device()). ValueError without a batch.
   Example converter(const Batch& batch, std::optional<Device> device) const;
-  Example converter(const std::optional<Batch>& batch, std::optional<Device> device) const;
   template <class B> Example converter(const B& batch) const { return converter(batch, options_.device); }
   const Converter& converter() const noexcept { return options_.converter; }
   const DeviceId& device() const noexcept { return options_.device; }

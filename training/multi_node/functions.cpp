@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/missing_gradients.h>
 #include <catena/autograd/variable_node.h>

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/communicators/array_messages.h>
 #include <catena/training/communicators/communicator_state.h>

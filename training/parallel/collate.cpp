@@ -14,6 +14,14 @@ LoadedBatch::LoadedBatch(Example e) : Example(std::move(e)) {
 }
 
 namespace internal {
+
+const Array& only_component(const Example& e) {
+  catena::check<catena::TypeError>(e.values.size() == 1, "DataLoader",
+                                   "collate_fn takes a list of single arrays or numbers, but an example has ",
+                                   e.values.size(), " components");
+  return e.values[0];
+}
+
 namespace {
 
 // The indices of a sequence, whose size is asked for each time.

@@ -45,21 +45,24 @@ concept FunctionOfElements = requires {
 
 // A class of which an object can be made of an example.
 template <class T> struct IsPair : std::false_type {};
-template <class A, class B> struct IsPair<std::pair<A, B>> : std::true_type {};
+template <class A, class B>
+struct IsPair<std::pair<A, B>> : std::bool_constant<TupleComponent<A> && TupleComponent<B>> {};
 template <class T>
 concept MadeOfExample = TupleComponent<T> || IsPair<T>::value || std::is_convertible_v<const Example&, T>;
+// The component of an example that has one. TypeError for another number of them.
+CATENA_EXPORT const Array& only_component(const Example& e);
 template <class T> T element_of(const Example& e) {
   if constexpr (std::same_as<T, autograd::Variable>) {
-    return autograd::as_variable(e[0]);
+    return autograd::as_variable(only_component(e));
   } else if constexpr (IsPair<T>::value) {
     const auto [first, second] = std::tuple<typename T::first_type, typename T::second_type>(e);
     return T(first, second);
   } else if constexpr (std::is_arithmetic_v<T>) {
-    return number_of(e[0]).template to<T>();
+    return number_of(only_component(e)).template to<T>();
   } else if constexpr (std::is_convertible_v<const Example&, T>) {
     return e;
   } else {
-    return T(e[0]);
+    return T(only_component(e));
   }
 }
 }  // namespace internal
@@ -139,17 +142,21 @@ class CATENA_EXPORT LoaderDataset {
     using S = std::remove_cvref_t<D>;
     if constexpr (ItemSequence<S>) {
       // An object of a class derived from Dataset is borrowed, others are copied.
-      if constexpr (ProgramDataset<S> && std::is_lvalue_reference_v<D>)
-        read(catena::Shared<S>::borrowed(const_cast<S*>(&d)));
-      else read(make_held(S(std::forward<D>(d))));
+      if constexpr (ProgramDataset<S> && std::is_lvalue_reference_v<D>) {
+        using Given = std::remove_reference_t<D>;
+        static_assert(ItemSequence<Given>, "a data set that is const needs const functions for its size and elements");
+        read(catena::Shared<Given>::borrowed(&d));
+      } else {
+        read(make_held(S(std::forward<D>(d))));
+      }
     } else {
       dataset = AnyDataset(std::forward<D>(d)).shared();
     }
   }
 
-  DatasetPtr dataset;  // of the examples; of the indices if the elements are no examples
+  DatasetPtr dataset;  // of the examples; `indices` if the elements are no examples
   DatasetPtr indices;  // null if there are no elements of a class of their own
-  bool has_examples = true;
+  bool has_examples() const noexcept { return !(dataset == indices); }
   const std::type_info* type = nullptr;  // of the elements
   // Calls a function of elements for the elements of these indices.
   catena::Function<Example(const Collate& collate, const Examples& indices)> collate_elements;
@@ -164,7 +171,6 @@ class CATENA_EXPORT LoaderDataset {
     using T = std::remove_cvref_t<decltype(item_at(*sequence, 0))>;
     const Items<S> items{std::move(sequence)};
     indices = indices_of([items] { return static_cast<std::int64_t>(items.size()); });
-    has_examples = std::is_constructible_v<Example, T>;
     if constexpr (std::is_constructible_v<Example, T>) dataset = make_held(SequenceDataset<Items<S>>(items));
     else dataset = indices;
     type = &typeid(T);

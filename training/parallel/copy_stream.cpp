@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/backend/stream_extension.h>
 
 namespace training::internal {

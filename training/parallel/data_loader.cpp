@@ -63,12 +63,6 @@ std::vector<DatasetPtr> random_split(AnyDataset dataset, const std::vector<std::
   return parts;
 }
 
-Example concat_examples(const std::optional<Batch>& batch, DeviceId device, const Padding& padding) {
-  check<ValueError>(batch.has_value(), "concat_examples", "the iteration has ended: there is no batch");
-  const Batch& held = *batch;  // not of the class that std::optional holds, which would convert to one again
-  return concat_examples(held, device, padding);
-}
-
 namespace {
 
 // Checks the options, and replaces a batch_sampler and a generator by the options that they stand for.
@@ -153,7 +147,7 @@ DataLoader::DataLoader(internal::LoaderDataset dataset, Options options) try
     source = dataset.indices;
     collate_elements_ = std::move(dataset.collate_elements);
   } else {
-    check<catena::TypeError>(dataset.has_examples, "DataLoader",
+    check<catena::TypeError>(dataset.has_examples(), "DataLoader",
                              "the elements of the dataset are no arrays, numbers or tuples of them: collate_fn must "
                              "take a std::vector of their class");
   }

@@ -130,11 +130,6 @@ class CATENA_EXPORT ChainDataset : public IterableDataset {
   std::size_t at_ = 0;  // the stream that is read
 };
 
-// The arrays of what Iterator::next() returns: concat_examples(iterator.next()). ValueError at the end of the
-// iteration.
-CATENA_EXPORT Example concat_examples(const std::optional<Batch>& batch, DeviceId device = {},
-                                      const Padding& padding = {});
-
 // The options stand in PyTorch's order, which designated initializers keep.
 struct DataLoaderOptions {
   std::int64_t batch_size = 1;
@@ -142,10 +137,13 @@ struct DataLoaderOptions {
   std::optional<AnyOrderSampler> sampler = {};  // defines the order in place of shuffle; both are a ValueError
   // Batches of a sampler; ValueError beside batch_size, shuffle, sampler or drop_last.
   std::optional<BatchSampler> batch_sampler = {};
-  int num_workers = 0;  // threads that load batches ahead; 0: the calling thread loads
+  // Threads that load batches ahead; 0: the calling thread loads. Elements of a class of a program, which collate_fn
+  // takes, are read by the thread that iterates, without workers and without a seed of their own for the random numbers
+  // of each example (SerialIterator).
+  int num_workers = 0;
   // Makes the batch of the examples, in place of concat_examples: [](const Examples& examples) { ... }, or of the
   // elements, [](const std::vector<autograd::Variable>& batch) { ... }: collate.h. Elements of a class of a program,
-  // such as a std::vector of structs with texts, need it (TypeError).
+  // such as a std::vector of structs with texts, need it (TypeError). It runs in the thread that iterates.
   Collate collate_fn = {};
   bool pin_memory = false;  // without effect: batches are moved from pinned memory anyway
   bool drop_last = false;   // leaves out a last batch that is not full
@@ -178,8 +176,8 @@ inline Example default_collate(const Examples& examples) { return concat_example
 
 // The batches of one sweep after the other: every begin() starts a sweep in a new order, and ends the one before. The
 // elements are batches as concat_examples stacks them; a reference to one is valid until the next one. A batch of one
-// array is a Variable, too: for (auto batch : loader) y = net(batch). Beside the loops of a program; a Trainer takes an
-// Iterator.
+// array is a Variable, too: for (auto batch : loader) y = net(batch). batch[0] is its first array, and not the first
+// row of that. Beside the loops of a program; a Trainer takes an Iterator.
 //
 // ValueError for a batch_size below 1 and a num_workers below 0.
 class CATENA_EXPORT DataLoader {
@@ -199,7 +197,7 @@ class CATENA_EXPORT DataLoader {
   // and num_workers a ValueError, because one thread reads a stream.
   explicit DataLoader(Held<IterableDataset> stream, Options options = {});
   template <class S>
-  requires(internal::StreamOfRange<std::remove_cvref_t<S>>) explicit DataLoader(S&& stream, Options options = {})
+  requires(internal::StreamOfRange<std::remove_reference_t<S>>) explicit DataLoader(S&& stream, Options options = {})
       : DataLoader(of_range(std::forward<S>(stream)), std::move(options)) {}
 
   std::int64_t size() const;                                       // the number of batches
@@ -227,9 +225,8 @@ class CATENA_EXPORT DataLoader {
  private:
   static Options with_batch_size(Options options, std::int64_t batch_size);
   template <class S> static Held<IterableDataset> of_range(S&& stream) {
-    using R = std::remove_cvref_t<S>;
-    if constexpr (std::is_lvalue_reference_v<S>)
-      return internal::RangeStream<R>(catena::Shared<R>::borrowed(const_cast<R*>(&stream)));
+    using R = std::remove_reference_t<S>;
+    if constexpr (std::is_lvalue_reference_v<S>) return internal::RangeStream<R>(catena::Shared<R>::borrowed(&stream));
     else return internal::RangeStream<R>(internal::make_held(std::move(stream)));
   }
   void advance();

@@ -4,7 +4,7 @@
 #include <exception>
 #include <string>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/base/error.h>
 #include <catena/training/parallel/fork_gate.h>

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/current_device.h>
 #include <catena/autograd/random_state.h>
 #include <catena/kernels/base/error.h>

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/backend/comm_extension.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/error_context.h>

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <catena/autograd/backend/backend.h>
+#include <catena/autograd/array_backend.h>
 #include <catena/autograd/debug.h>
 #include <catena/kernels/base/descriptors.h>
 #include <catena/kernels/base/parallel.h>

@@ -37,12 +37,12 @@ class MatrixExp final : public FunctionNode {
   }
 };
 
-// Checks two operands for a product over one axis of each.
-// Products of integers and bools have no gradient, but a value.
-bool has_integers_only(const Variable& a, const Variable& b) {
-  return !catena::is_floating(a.dtype()) && !catena::is_floating(b.dtype());
+// Products of integers and bools have a value, but no gradient.
+bool are_exact(const Variable& a, const Variable& b) {
+  return catena::is_exact(a.dtype()) && catena::is_exact(b.dtype());
 }
 
+// Checks two operands for a product over one axis of each.
 void expect_factors(std::string_view label, const Variable& a, const Variable& b, int least_rank) {
   check_input_types(
       label, {a, b},
@@ -122,12 +122,12 @@ Variable vdot(const Variable& a, const Variable& b) {
   return sum_over("Vdot", flatten(a), flatten(b), -1);
 }
 Variable outer(const Variable& a, const Variable& b) {
-  if (!has_integers_only(a, b)) expect_factors("Outer", a, b, 0);
+  if (!are_exact(a, b)) expect_factors("Outer", a, b, 0);
   return expand_dims(flatten(a), 1) * flatten(b);
 }
 
 Variable kron(const Variable& a, const Variable& b) {
-  if (!has_integers_only(a, b)) expect_factors("Kron", a, b, 0);
+  if (!are_exact(a, b)) expect_factors("Kron", a, b, 0);
   const int rank = std::max(a.ndim(), b.ndim());
   Shape of_a, of_b, result;
   for (int axis = 0; axis < rank; ++axis) {

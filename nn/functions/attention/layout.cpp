@@ -1,7 +1,8 @@
-#include <catena/autograd/array_backend.h>
 #include <catena/nn/functions/attention/layout.h>
 
 #include <algorithm>
+
+#include <catena/autograd/array_backend.h>
 
 namespace nn::internal {
 namespace {

@@ -9,7 +9,6 @@
 #include <sstream>
 #include <string>
 
-#include <catena/kernels/registry/kernel.h>
 #include <catena/tests/support/cuda_device/check.h>
 #include <catena/tests/support/cuda_device/memory.h>
 #include <catena/tests/support/cuda_device/report.h>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include <catena/autograd/backend/backend.h>
 #include <catena/tests/support/cuda_device/ptx/grid.h>
 #include <catena/tests/support/cuda_device/ptx/lanes.h>
 #include <catena/tests/support/cuda_device/ptx/profile.h>

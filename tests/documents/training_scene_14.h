@@ -1,4 +1,0 @@
-// The statements of training_spellings_14.tsv use the variables of the eighth list.
-#pragma once
-
-#include "training_scene_8.h"
