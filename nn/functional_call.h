@@ -71,11 +71,20 @@ auto functional_call(L& link, const Parameters& parameters, F&& call) requires(s
   return call();
 }
 
+// Names and variables in braces: functional_call(link, {{"weight", w}, {"bias", b}}, x).
+using NamedVariables = std::map<std::string, Variable>;
+template <class L, class... X>
+auto functional_call(L& link, const NamedVariables& parameters,
+                     const X&... xs) requires(std::derived_from<L, Link> &&
+                                              (... && std::convertible_to<const X&, Variable>)) {
+  const internal::OtherParameters scope(link, internal::other_parameters(link, parameters));
+  return link(xs...);
+}
+
 // The parameters, and the buffers, of models of one class by PyTorch's names, each stacked along a new axis 0: the
 // arguments of functional_call() within autograd::func::vmap. They are copies, which get gradients of their own.
 // ValueError for no models, and for models with other names or shapes.
 //   auto [params, buffers] = nn::stack_module_state(models);
-using NamedVariables = std::map<std::string, Variable>;
 CATENA_EXPORT std::pair<NamedVariables, NamedVariables> stack_module_state(const std::vector<Link*>& models);
 template <std::derived_from<Link> L>
 std::pair<NamedVariables, NamedVariables> stack_module_state(std::vector<L>& models) {

@@ -46,7 +46,7 @@ void add_spectral_norm(Link& module, const SpectralNormOptions& o) {
 }
 
 void remove_hook(const char* op, const char* hook_name, Link& module, const std::string& name) {
-  const std::string key = key_of(op, name_in(module, name));
+  const std::string key = key_of(hook_name, name_in(module, name));
   if (const auto* const hooks = nn::internal::hooks_of(module))
     for (const auto& [own, hook] : *hooks)
       if (const auto* const of_weight = dynamic_cast<const link_hooks::WeightHook*>(hook.get());

@@ -52,12 +52,12 @@ void limit_rows(const Parameter& W, const Variable& x, double max_norm, double n
   const auto n = std::int64_t(distinct.size());
   const std::vector<std::int64_t> numbers(distinct.begin(), distinct.end());
   const Array& array = W.data();
-  const Array index = autograd::array(numbers, {n}, array.device());
+  const Array index = autograd::array(numbers, {n}, array.device()), column = autograd::reshape(index, {n, 1});
   const Variable rows = autograd::index_select(autograd::as_variable(array), 0, autograd::as_variable(index));
   const Array limited = autograd::astype(autograd::renorm(rows, norm_type, 0, max_norm).data(), array.dtype());
   autograd::internal::scatter(catena::ScatterMode::set,
                               {.base = array,
-                               .indices = {&index, 1},
+                               .indices = {&column, 1},
                                .axes = autograd::Dims{0},
                                .loop = {n, W.shape(1)},
                                .base_axis = autograd::Dims{-1, 1},

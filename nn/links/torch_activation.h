@@ -22,7 +22,7 @@ struct InplaceLayer : InplaceOption {
   template <std::same_as<bool> B> explicit InplaceLayer(B is_inplace) { inplace = is_inplace; }
   explicit InplaceLayer(const InplaceOption& o) : InplaceOption(o) {}
 };
-template <Variable (*function)(const Variable& x)> struct InplaceLayerOf : InplaceLayer {
+template <const auto& function> struct InplaceLayerOf : InplaceLayer {
   using InplaceLayer::InplaceLayer;
   Variable operator()(const Variable& x) const { return function(x); }
 };
@@ -40,65 +40,49 @@ template <class Options, double Options::*first, double Options::*second = nullp
   template <std::same_as<bool> B>
   NumbersLayer(double number, double other, B) requires(second != nullptr) : NumbersLayer(number, other) {}
 };
+template <const auto& function, class Options, double Options::*number>
+struct NumberLayerOf : NumbersLayer<Options, number> {
+  using NumbersLayer<Options, number>::NumbersLayer;
+  Variable operator()(const Variable& x) const { return function(x, this->*number); }
+};
 // Constructors of a layer along an axis: Softmax(1), Softmax({.dim = 1}).
 struct AxisLayer {
   int dim;
   explicit AxisLayer(int axis) : dim(axis) {}
   explicit AxisLayer(const AxisOption& o) : dim(o.value_or(1)) {}
 };
+template <const auto& function> struct AxisLayerOf : AxisLayer {
+  using AxisLayer::AxisLayer;
+  Variable operator()(const Variable& x) const { return function(x, dim); }
+};
+template <Variable (*function)(const Variable& x)> struct PlainLayerOf {
+  Variable operator()(const Variable& x) const { return function(x); }
+};
 }  // namespace internal
 
 // ---- without numbers: layers of the functions of these names -------------------------------------
-struct ReLU : internal::InplaceLayer {
-  using InplaceLayer::InplaceLayer;
-  Variable operator()(const Variable& x) const { return relu(x); }
-};
-struct SELU : internal::InplaceLayer {
-  using InplaceLayer::InplaceLayer;
-  Variable operator()(const Variable& x) const { return selu(x); }
-};
+using ReLU = internal::InplaceLayerOf<relu>;
+using SELU = internal::InplaceLayerOf<selu>;
 using ReLU6 = internal::InplaceLayerOf<relu6>;
 using SiLU = internal::InplaceLayerOf<silu>;  // x sigmoid(x)
 using Mish = internal::InplaceLayerOf<mish>;
 using Hardswish = internal::InplaceLayerOf<hard_swish>;
 using Hardsigmoid = internal::InplaceLayerOf<hardsigmoid>;
-struct Sigmoid {
-  Variable operator()(const Variable& x) const { return autograd::sigmoid(x); }
-};
-struct Tanh {
-  Variable operator()(const Variable& x) const { return autograd::tanh(x); }
-};
-struct Softsign {
-  Variable operator()(const Variable& x) const { return softsign(x); }
-};
-struct Tanhshrink {
-  Variable operator()(const Variable& x) const { return tanhshrink(x); }
-};
-struct LogSigmoid {
-  Variable operator()(const Variable& x) const { return log_sigmoid(x); }
-};
+using Sigmoid = internal::PlainLayerOf<autograd::sigmoid>;
+using Tanh = internal::PlainLayerOf<autograd::tanh>;
+using Softsign = internal::PlainLayerOf<softsign>;
+using Tanhshrink = internal::PlainLayerOf<tanhshrink>;
+using LogSigmoid = internal::PlainLayerOf<log_sigmoid>;
 
 // ---- with numbers: layers of the functions of these names ----------------------------------------
 struct LeakyReLU : internal::NumbersLayer<LeakyReLUOptions, &LeakyReLUOptions::negative_slope> {
   using NumbersLayer::NumbersLayer;
   Variable operator()(const Variable& x) const { return leaky_relu(x, used_slope()); }
 };
-struct ELU : internal::NumbersLayer<ELUOptions, &ELUOptions::alpha> {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return elu(x, alpha); }
-};
-struct CELU : internal::NumbersLayer<ELUOptions, &ELUOptions::alpha> {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return celu(x, alpha); }
-};
-struct Hardshrink : internal::NumbersLayer<ShrinkOptions, &ShrinkOptions::lambd> {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return hardshrink(x, lambd); }
-};
-struct Softshrink : internal::NumbersLayer<ShrinkOptions, &ShrinkOptions::lambd> {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return softshrink(x, lambd); }
-};
+using ELU = internal::NumberLayerOf<elu, ELUOptions, &ELUOptions::alpha>;
+using CELU = internal::NumberLayerOf<celu, ELUOptions, &ELUOptions::alpha>;
+using Hardshrink = internal::NumberLayerOf<hardshrink, ShrinkOptions, &ShrinkOptions::lambd>;
+using Softshrink = internal::NumberLayerOf<softshrink, ShrinkOptions, &ShrinkOptions::lambd>;
 struct Softplus : internal::NumbersLayer<SoftplusOptions, &SoftplusOptions::beta, &SoftplusOptions::threshold> {
   using NumbersLayer::NumbersLayer;
   Variable operator()(const Variable& x) const { return softplus(x, beta, threshold); }
@@ -126,14 +110,8 @@ struct GELU {
 };
 
 // ---- along an axis: layers of the functions of these names ---------------------------------------
-struct Softmax : internal::AxisLayer {
-  using AxisLayer::AxisLayer;
-  Variable operator()(const Variable& x) const { return softmax(x, dim); }
-};
-struct LogSoftmax : internal::AxisLayer {
-  using AxisLayer::AxisLayer;
-  Variable operator()(const Variable& x) const { return log_softmax(x, dim); }
-};
+using Softmax = internal::AxisLayerOf<softmax>;
+using LogSoftmax = internal::AxisLayerOf<log_softmax>;
 struct Softmin : internal::AxisLayer {
   using AxisLayer::AxisLayer;
   Variable operator()(const Variable& x) const { return softmin(x, dim); }
@@ -156,34 +134,16 @@ struct DropoutLayerOptions {
   bool inplace = false;
 };
 namespace internal {
-using DropoutLayer = NumbersLayer<DropoutLayerOptions, &DropoutLayerOptions::p>;
+template <const auto& function>
+using DropoutLayerOf = NumberLayerOf<function, DropoutLayerOptions, &DropoutLayerOptions::p>;
 }
-// In training, sets elements to 0 with the probability p; see dropout().
-struct Dropout : internal::DropoutLayer {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return dropout(x, p); }
-};
+using Dropout = internal::DropoutLayerOf<dropout>;  // in training, sets elements to 0 with the probability p
 // The same of whole channels.
-struct Dropout1d : internal::DropoutLayer {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return dropout1d(x, p); }
-};
-struct Dropout2d : internal::DropoutLayer {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return dropout2d(x, p); }
-};
-struct Dropout3d : internal::DropoutLayer {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return dropout3d(x, p); }
-};
+using Dropout1d = internal::DropoutLayerOf<dropout1d>;
+using Dropout2d = internal::DropoutLayerOf<dropout2d>;
+using Dropout3d = internal::DropoutLayerOf<dropout3d>;
 // For networks of SELU; see alpha_dropout().
-struct AlphaDropout : internal::DropoutLayer {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return alpha_dropout(x, p); }
-};
-struct FeatureAlphaDropout : internal::DropoutLayer {
-  using NumbersLayer::NumbersLayer;
-  Variable operator()(const Variable& x) const { return feature_alpha_dropout(x, p); }
-};
+using AlphaDropout = internal::DropoutLayerOf<alpha_dropout>;
+using FeatureAlphaDropout = internal::DropoutLayerOf<feature_alpha_dropout>;
 
 }  // namespace nn
