@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(parameters_by_their_names) {
   for (std::size_t i = 0; i < p.size(); ++i) named[names[i].path] = p[i];
   CHECK_SAME(nn::functional_call(net, named, x), nn::functional_call(net, p, x));
   CHECK_SAME(
-      nn::functional_call(net, {{names[0].path, p[0]}, {names[1].path, p[1]}}, x),
-      nn::functional_call(net, std::map<std::string, Variable>{{names[0].path, p[0]}, {names[1].path, p[1]}}, x));
+      nn::functional_call(net, {{"l1.weight", p[0]}, {"l1.bias", p[1]}, {"l2.weight", p[2]}, {"l2.bias", p[3]}}, x),
+      nn::functional_call(net, p, x));
   const std::map<std::string, Variable> wrong{{"l3.weight", p[0]}};
   BOOST_CHECK_THROW(nn::functional_call(net, wrong, x), catena::KeyError);
 }
