@@ -84,7 +84,9 @@ says(CONTRIBUTING.md "`Bug`" "`Enhancement`" "`Feature`" "`NoCompat`" "`Test`" "
 says(docs/installation.md "CATENA_VERBOSE=1" "uninstall.cmake" "upgrade" "begin anew" "use another version of CUDA" "docs/Dockerfile"
   "built and tested by `.ci/run`, nothing more" "CATENA_CACHE_DIR" "network file system" "not built in" "cuDNN is not found" "libhdf5-dev"
   "CATENA_BUILD_JOBS=1")
-says(docs/compatibility.md "find_package(catena 0.1" "-fno-exceptions" "_GLIBCXX_DEBUG")
+file(READ "${ROOT}/kernels/base/version.h" version)
+string(REGEX MATCH "VERSION_MAJOR ([0-9]+).*VERSION_MINOR ([0-9]+)" version "${version}")
+says(docs/compatibility.md "find_package(catena ${CMAKE_MATCH_1}.${CMAKE_MATCH_2} REQUIRED" "-fno-exceptions" "_GLIBCXX_DEBUG")
 says(docs/Dockerfile "cudnn" "bash cmake/build.sh release" "examples/quickstart.sh" "--gpus all")
 says(README.md "define-by-run" "docs/installation.md" "loops of variable length" "Caffe" "several devices" "type checks" "NOTICE")
 says(NOTICE "NumPy" "BSD 3-Clause" "Chainer" "MIT License" "Independent JPEG Group")
