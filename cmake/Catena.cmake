@@ -192,7 +192,7 @@ endfunction()
 # ---- libraries ----------------------------------------------------------------------------------------------------------------
 set(CATENA_SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 
-# catena_optimize(<file>...): sources of a SMALL library that have loops of their own, without inner loops to vectorise.
+# catena_optimize(<file>...): sources of a SMALL library that are compiled for speed, because their own loops take the time of a call.
 function(catena_optimize)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O2> SKIP_PRECOMPILE_HEADERS ON)
 endfunction()

@@ -52,13 +52,17 @@ template <class P> decltype(auto) other_parameters(const Link& link, const P& pa
 }
 }  // namespace internal
 
+// Variables by the names that PyTorch gives to parameters: "fc1.weight".
+using NamedVariables = std::map<std::string, Variable>;
+
 // Returns link(xs...), or call(), computed with `parameters` instead of the link's own: Variables in the order of
 // link.params(), {path, variable} for some of them, or a std::map of them by PyTorch's names ("fc1.weight"). Gradients
 // flow to these variables. The link has its own parameters again afterwards, also after an exception. Running averages
 // and recurrent state change as in any call. A variable for one of several tied parameters takes the place of all of
 // them. ValueError for another number or another shape, or for two variables in one place, KeyError for an unknown path
-// (it lists the paths), RuntimeError for a parameter that has no shape yet.
-template <class L, class Parameters, class... X>
+// (it lists the paths), RuntimeError for a parameter that has no shape yet. Names and variables may stand in braces:
+//   functional_call(link, {{"weight", w}, {"bias", b}}, x).
+template <class L, class Parameters = NamedVariables, class... X>
 auto functional_call(L& link, const Parameters& parameters,
                      const X&... xs) requires(std::derived_from<L, Link> &&
                                               (... && std::convertible_to<const X&, Variable>)) {
@@ -69,16 +73,6 @@ template <class L, class Parameters, std::invocable F>
 auto functional_call(L& link, const Parameters& parameters, F&& call) requires(std::derived_from<L, Link>) {
   const internal::OtherParameters scope(link, internal::other_parameters(link, parameters));
   return call();
-}
-
-// Names and variables in braces: functional_call(link, {{"weight", w}, {"bias", b}}, x).
-using NamedVariables = std::map<std::string, Variable>;
-template <class L, class... X>
-auto functional_call(L& link, const NamedVariables& parameters,
-                     const X&... xs) requires(std::derived_from<L, Link> &&
-                                              (... && std::convertible_to<const X&, Variable>)) {
-  const internal::OtherParameters scope(link, internal::other_parameters(link, parameters));
-  return link(xs...);
 }
 
 // The parameters, and the buffers, of models of one class by PyTorch's names, each stacked along a new axis 0: the

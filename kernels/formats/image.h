@@ -22,6 +22,7 @@ struct Image {
   std::int64_t height = 0, width = 0, channels = 0;
   int sample_bytes = 1;  // 2: native byte order
   std::vector<std::uint8_t> samples;
+  bool has_other_colours = false;  // indices of a palette, or cyan, magenta, yellow and black
 };
 
 // The formats of image files that this build can read. JPEG files are written by the library that reads them.

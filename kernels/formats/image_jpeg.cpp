@@ -95,8 +95,9 @@ Image decode_jpeg(const std::string& context, std::string_view file) {
   reader.samples = image.samples.data();
   reader.stride = image.samples.size() / static_cast<std::size_t>(image.height);
   check<ValueError>(read_rows(reader), context, reader.message);
-  // In files with four channels, the values are inverted by a convention of Adobe Photoshop.
-  if (image.channels == 4)
+  image.has_other_colours = image.channels == 4;
+  // The values of such files are inverted by a convention of Adobe Photoshop.
+  if (image.has_other_colours)
     for (std::uint8_t& sample : image.samples) sample = static_cast<std::uint8_t>(255 - sample);
   return image;
 }

@@ -92,6 +92,7 @@ Image decode_png(const std::string& context, std::string_view file) {
   for (std::size_t y = 0; y < rows.size(); ++y) rows[y] = image.samples.data() + y * reader.stride;
   reader.rows = rows.data();
   check<ValueError>(read_rows(reader), context, reader.message);
+  image.has_other_colours = reader.type == PNG_COLOR_TYPE_PALETTE;
   return image;
 }
 

@@ -44,18 +44,9 @@ std::int64_t channels_of(ImageReadMode mode, std::int64_t given) {
   return mode == ImageReadMode::UNCHANGED ? given : std::int64_t(mode);
 }
 
-// Whether samples are indices of a palette, or cyan, magenta, yellow and black. The type of the pixels of a PNG file is
-// its byte 25.
-bool has_other_colours(const Image& image, std::string_view file) {
-  const ImageFormat format = catena::image_format(file);
-  constexpr std::size_t kTypeAt = 25;
-  constexpr char kPalette = 3;
-  return format == ImageFormat::jpeg ? image.channels == 4 : format == ImageFormat::png && file[kTypeAt] == kPalette;
-}
-
 Array decoded(const char* op, const std::string& name, std::string_view file, ImageReadMode mode) {
   const Image image = catena::decode_image(op, name, file);
-  check<ValueError>(mode == ImageReadMode::UNCHANGED || !has_other_colours(image, file), op, name,
+  check<ValueError>(mode == ImageReadMode::UNCHANGED || !image.has_other_colours, op, name,
                     " has a palette, or cyan, magenta, yellow and black, which are not converted: the mode must be "
                     "UNCHANGED");
   const std::int64_t pixels = image.height * image.width, has = image.channels, channels = channels_of(mode, has);
