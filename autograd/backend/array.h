@@ -51,6 +51,11 @@ class CATENA_EXPORT Array : public catena::HeaderRef,
   using catena::ArrayMembers<Array>::shape, catena::ArrayMembers<Array>::size;
 
   Array() noexcept = default;  // null: an absent array, e.g. a missing gradient
+  Array(const Array&) noexcept = default;
+  Array(Array&&) noexcept = default;
+  Array& operator=(const Array&) & noexcept = default;
+  Array& operator=(Array&&) & noexcept = default;
+  void operator=(const Array&) && = delete;  // a copy is assigned to: not w.grad() = g, but w.set_grad(g)
   explicit Array(catena::ArrayHeader* adopt) noexcept : HeaderRef(adopt) {}
   template <ForeignArray T> Array(const T& a) : Array(foreign_array<T>::from(a)) {}
   template <ForeignArray T> operator T() const { return foreign_array<T>::to(*this); }
