@@ -41,6 +41,9 @@ class CATENA_EXPORT Function : public FunctionNode {
   virtual Arrays backward_cpu(const Arrays& inputs, const Arrays& grad_outputs);  // no gradient for any input
   virtual Arrays backward_gpu(const Arrays& inputs, const Arrays& grad_outputs);
 
+  // Compilers show this line in their error messages.
+  template <class... X> void operator()(const X&...) const = delete;  // make_function<F>()(x); forward(const Arrays&)
+
  private:
   Variables backward(const Targets& targets, const Variables& grad_outputs) final;
 };

@@ -125,16 +125,16 @@ Variables unravel_index(const Variable& indices, const Shape& shape) {
 }
 
 Variable unique(const Variable& x) { return as_variable(nd::unique(array_of(x))); }
-Unique unique(const Variable& x, const UniqueOptions& o) {
+ValuesInverseAndCounts unique(const Variable& x, const UniqueOptions& o) {
   const nd::UniqueResult found = nd::unique(
       array_of(x),
       nd::UniqueOptions{.return_inverse = o.return_inverse, .return_counts = o.return_counts, .axis = o.dim});
-  Unique result{.output = as_variable(found.values)};
+  ValuesInverseAndCounts result{.output = as_variable(found.values)};
   if (o.return_inverse) result.inverse_indices = as_variable(found.inverse_indices);
   if (o.return_counts) result.counts = as_variable(found.counts);
   return result;
 }
-Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
+ValuesInverseAndCounts unique_consecutive(const Variable& x, const UniqueOptions& o) {
   check<ValueError>(!o.dim, "unique_consecutive", "an axis is not supported; the array is flattened");
   const nd::DeviceScope scope(x.device());
   const nd::Array a = array_of(x).ravel();
@@ -145,7 +145,7 @@ Unique unique_consecutive(const Variable& x, const UniqueOptions& o) {
   nd::Array begins = nd::ones(n, nd::Dtype::bool_);
   if (n > 1) begins(nd::Slice(1, {})) = nd::not_equal(a(nd::Slice(1, {})), a(nd::Slice({}, n - 1)));
   const nd::Array places = nd::flatnonzero(begins);
-  Unique result{.output = as_variable(a(places))};
+  ValuesInverseAndCounts result{.output = as_variable(a(places))};
   if (o.return_inverse)
     result.inverse_indices = as_variable((begins.astype(nd::Dtype::int64).cumsum() - 1).reshape(x.shape()));
   if (o.return_counts) {

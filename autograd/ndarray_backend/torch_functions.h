@@ -187,15 +187,15 @@ struct UniqueOptions {
 // The distinct elements, the position of each element among them, and their numbers (int64). Arrays that were not asked
 // for are null. The result is the variable of the elements, and is taken apart by
 // auto [values, inverse, counts] = unique(x, {.return_inverse = true, .return_counts = true}).
-struct Unique {
+struct ValuesInverseAndCounts {
   Variable output = {}, inverse_indices = {}, counts = {};
   operator const Variable&() const noexcept { return output; }
 };
 CATENA_EXPORT Variable unique(const Variable& x);
-CATENA_EXPORT Unique unique(const Variable& x, const UniqueOptions& o);
+CATENA_EXPORT ValuesInverseAndCounts unique(const Variable& x, const UniqueOptions& o);
 // The same of neighbours; of the flattened array.
 CATENA_EXPORT Variable unique_consecutive(const Variable& x);
-CATENA_EXPORT Unique unique_consecutive(const Variable& x, const UniqueOptions& o);
+CATENA_EXPORT ValuesInverseAndCounts unique_consecutive(const Variable& x, const UniqueOptions& o);
 struct BincountOptions {
   Variable weights = {};
   std::int64_t minlength = 0;

@@ -134,9 +134,14 @@ struct DropoutLayerOptions {
   bool inplace = false;
 };
 namespace internal {
+// Compilers show the lines about modes in their error messages.
 template <const auto& function>
-using DropoutLayerOf = NumberLayerOf<function, DropoutLayerOptions, &DropoutLayerOptions::p>;
-}
+struct DropoutLayerOf : NumberLayerOf<function, DropoutLayerOptions, &DropoutLayerOptions::p> {
+  using NumberLayerOf<function, DropoutLayerOptions, &DropoutLayerOptions::p>::NumberLayerOf;
+  void eval() const = delete;              // model.eval() of a model with the layer, or autograd::train_mode(false)
+  void train(bool = true) const = delete;  // model.train() of a model with the layer, or autograd::train_mode(true)
+};
+}  // namespace internal
 using Dropout = internal::DropoutLayerOf<dropout>;  // in training, sets elements to 0 with the probability p
 // The same of whole channels.
 using Dropout1d = internal::DropoutLayerOf<dropout1d>;

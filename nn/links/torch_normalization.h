@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <optional>
+#include <utility>
 
 #include <catena/nn/functions/torch_normalization.h>
 #include <catena/nn/layer_place.h>
@@ -38,6 +39,13 @@ struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
   explicit BatchNorm2d(const O& o) : BatchNorm2d(internal::required("BatchNorm", "num_features", o.num_features), o) {}
   BatchNorm2d(int size, double eps_, double momentum = 0.1, bool affine = true)
       : BatchNorm2d(size, Options{.eps = eps_, .momentum = momentum, .affine = affine}) {}
+  BatchNorm2d(const BatchNorm2d& o) : BatchNormalization(o) {}
+  BatchNorm2d(BatchNorm2d&& o) noexcept : BatchNormalization(std::move(o)) {}
+  BatchNorm2d& operator=(const BatchNorm2d& o) { return BatchNormalization::operator=(o), *this; }
+  BatchNorm2d& operator=(BatchNorm2d&& o) noexcept { return BatchNormalization::operator=(std::move(o)), *this; }
+
+  // PyTorch's names of the averages.
+  Persistent &running_mean = avg_mean, &running_var = avg_var;
 };
 using BatchNorm1d = BatchNorm2d;
 using BatchNorm3d = BatchNorm2d;

@@ -276,6 +276,21 @@ BOOST_AUTO_TEST_CASE(copies_and_keys) {
   BOOST_TEST(to_vector<double>(net.params()[0].data())[0] != 0);
 }
 
+// running_mean and running_var are the averages of the layer itself, also of a copy, and of a layer that was assigned to.
+BOOST_AUTO_TEST_CASE(running_averages) {
+  nn::BatchNorm2d layer(2);
+  nn::BatchNorm2d other(layer), moved(nn::BatchNorm2d(2)), assigned(2), move_assigned(2);
+  assigned = other;
+  move_assigned = nn::BatchNorm2d(2);
+  for (nn::BatchNorm2d* l : {&layer, &other, &moved, &assigned, &move_assigned}) {
+    BOOST_TEST(&l->running_mean == &l->avg_mean);
+    BOOST_TEST(&l->running_var == &l->avg_var);
+  }
+  layer.running_mean = Array(arrays::ones({2}, Dtype::float32));
+  BOOST_TEST(to_vector<double>(layer.avg_mean.array())[1] == 1);
+  BOOST_TEST(to_vector<double>(other.running_mean.array())[1] == 0);
+}
+
 BOOST_AUTO_TEST_CASE(other_reductions_are_refused) {
   const Variable x(arrays::ones({2, 3}, Dtype::float32));
   const Variable t(astype(arrays::zeros({2}, Dtype::float32), Dtype::int32));
