@@ -4,6 +4,15 @@
 
 namespace nn {
 
+BatchNorm2d::BatchNorm2d(int size, const Options& o)
+    : BatchNormalization(size, BatchNormalizationLinkOptions{.decay = 1 - o.momentum,
+                                                             .eps = o.eps,
+                                                             .use_gamma = o.affine,
+                                                             .use_beta = o.affine && o.bias,
+                                                             .initial_avg_var = 1.0}) {
+  internal::place(*this, o.device, o.dtype);
+}
+
 LazyBatchNorm2d::LazyBatchNorm2d(const BatchNormOptions& o) : BatchNorm2d(0, o) {
   if (!gamma) return;
   const Initializer of_gamma = gamma->initializer(), of_beta = beta->initializer();

@@ -27,14 +27,7 @@ struct BatchNormOptions {
 // BatchNormalization over all axes but that of the channels.
 struct CATENA_EXPORT BatchNorm2d : BatchNormalization {
   using Options = BatchNormOptions;
-  explicit BatchNorm2d(int size, const Options& o = {})
-      : BatchNormalization(size, BatchNormalizationLinkOptions{.decay = 1 - o.momentum,
-                                                               .eps = o.eps,
-                                                               .use_gamma = o.affine,
-                                                               .use_beta = o.affine && o.bias,
-                                                               .initial_avg_var = 1.0}) {
-    internal::place(*this, o.device, o.dtype);
-  }
+  explicit BatchNorm2d(int size, const Options& o = {});
   template <std::same_as<Options> O = Options>  // BatchNorm2d({.num_features = 8})
   explicit BatchNorm2d(const O& o) : BatchNorm2d(internal::required("BatchNorm", "num_features", o.num_features), o) {}
   BatchNorm2d(int size, double eps_, double momentum = 0.1, bool affine = true)

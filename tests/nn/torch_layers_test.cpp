@@ -276,7 +276,8 @@ BOOST_AUTO_TEST_CASE(copies_and_keys) {
   BOOST_TEST(to_vector<double>(net.params()[0].data())[0] != 0);
 }
 
-// running_mean and running_var are the averages of the layer itself, also of a copy, and of a layer that was assigned to.
+// running_mean and running_var are the averages of the layer itself, also of a copy, and of a layer that was assigned
+// to.
 BOOST_AUTO_TEST_CASE(running_averages) {
   nn::BatchNorm2d layer(2);
   nn::BatchNorm2d other(layer), moved(nn::BatchNorm2d(2)), assigned(2), move_assigned(2);
