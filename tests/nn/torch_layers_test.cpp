@@ -2,6 +2,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <utility>
 
 #include <catena/autograd/flag.h>
 #include <catena/nn/functions/probability_loss.h>
@@ -279,8 +280,8 @@ BOOST_AUTO_TEST_CASE(copies_and_keys) {
 // running_mean and running_var are the averages of the layer itself, also of a copy, and of a layer that was assigned
 // to.
 BOOST_AUTO_TEST_CASE(running_averages) {
-  nn::BatchNorm2d layer(2);
-  nn::BatchNorm2d other(layer), moved(nn::BatchNorm2d(2)), assigned(2), move_assigned(2);
+  nn::BatchNorm2d layer(2), source(2);
+  nn::BatchNorm2d other(layer), moved(std::move(source)), assigned(2), move_assigned(2);
   assigned = other;
   move_assigned = nn::BatchNorm2d(2);
   for (nn::BatchNorm2d* l : {&layer, &other, &moved, &assigned, &move_assigned}) {
