@@ -198,7 +198,7 @@ function(catena_optimize)
 endfunction()
 
 # catena_compact_loops(<file>...): sources with loops that are vectorised as the others, but whose short inner loops are not unrolled
-# completely. This halves the code; it is for loops that wait for memory, call functions or are unrolled by hand.
+# completely, for less code: loops that wait for memory, call functions or are unrolled by hand are as fast.
 function(catena_compact_loops)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CATENA_FAST_BUILD AND NOT CATENA_SANITIZE)
     set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-loop-vectorize -ftree-slp-vectorize -fvect-cost-model=dynamic)

@@ -122,6 +122,8 @@ constexpr char widened_but_8_bits(char type, bool) {
   if (type == 'b') return 'b';
   return type == '?' || type == 'B' ? 'B' : widened(type, false);
 }
+// As widened_but_8_bits, with a separate loop for int16.
+constexpr char widened_but_int16(char type, bool) { return type == 'h' ? type : widened_but_8_bits(type, false); }
 // As widened_but_8_bits, with separate loops for 16-bit integers.
 constexpr char widened_but_16_bits(char type, bool) {
   return type == 'h' || type == 'H' ? type : widened_but_8_bits(type, false);

@@ -12,11 +12,6 @@
 
 namespace catena::define {
 
-// As widened_but_8_bits, with a separate loop for int16.
-constexpr char widened_but_int16(char type, bool output) {
-  return type == 'h' ? type : widened_but_8_bits(type, output);
-}
-
 // Combines the lanes as a binary tree. The loop must stay a loop until it is vectorised: unrolled, it would compare
 // single numbers with jumps that are mispredicted.
 template <class Body, int Width = kLanes / 2, class A> ND_FN A combine_lanes(A* lane) {

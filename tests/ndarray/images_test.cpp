@@ -19,18 +19,16 @@
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/vendor/nvjpeg.h>
 #include <catena/ndarray/ndarray.h>
+#include <catena/tests/support/missing_parts.h>
 #include <catena/tests/support/ndarray_values.h>
 
 namespace {
 
 using nd::Array;
 using test::contains;
+using test::lacks;
 
 bool on_cuda() { return !(nd::current_device() == nd::cpu_device); }
-bool lacks(bool there, const char* format) {
-  if (!there) std::cout << "skipped: this build has no " << format << "\n";
-  return !there;
-}
 const std::string kFolder = (test::source_folder() / "tests/golden/images").string() + "/";
 
 std::string content_of(const std::string& path) { return catena::read_file("images_test", path); }

@@ -11,6 +11,7 @@
 #include <thread>
 
 #include <catena/kernels/formats/byte_stream.h>
+#include <catena/tests/support/missing_parts.h>
 #include <catena/tests/support/training_fixtures.h>
 
 using namespace test;
@@ -20,11 +21,7 @@ using nn::serializers::save_hdf5;
 
 namespace {
 
-bool has_hdf5() {
-  if (nn::serializers::hdf5_available()) return true;
-  std::cout << "skipped: this build has no HDF5\n";
-  return false;
-}
+bool has_hdf5() { return !test::lacks(nn::serializers::hdf5_available(), "HDF5"); }
 
 struct Model : nn::Chain {
   nn::Linear l1{8, 5}, l2{5, 3};

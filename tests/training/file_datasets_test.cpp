@@ -11,6 +11,7 @@
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/record_file.h>
 #include <catena/kernels/formats/zip.h>
+#include <catena/tests/support/missing_parts.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/datasets.h>
 #include <catena/training/iterator.h>
@@ -29,10 +30,6 @@ template <class F> void says(const std::string& text, F f) {
   BOOST_TEST(has(message, text), message);
 }
 Array grey(float level) { return floats({level, level}, {1, 2}); }
-bool lacks_png() {
-  if (!datasets::image_codecs().png) std::cout << "skipped: this build has no PNG\n";
-  return !datasets::image_codecs().png;
-}
 std::string text_of(const Array& a) {
   std::string text;
   for (const double v : values(a)) text += char(int(v));
@@ -54,7 +51,7 @@ void write_zip(const std::string& path, const std::vector<std::pair<std::string,
 BOOST_AUTO_TEST_SUITE(file_datasets)
 
 BOOST_AUTO_TEST_CASE(folders_of_images) {
-  if (lacks_png()) return;
+  if (lacks(datasets::image_codecs().png, "PNG")) return;
   const TemporaryFolder folder("image_folder");
   for (const char* name : {"b/2.png", "b/10.png", "a/deep/er/x.PNG", "c/z.png"}) {
     fs::create_directories((folder.path / name).parent_path());
@@ -93,7 +90,7 @@ BOOST_AUTO_TEST_CASE(folders_of_images) {
 }
 
 BOOST_AUTO_TEST_CASE(zipped_images) {
-  if (lacks_png()) return;
+  if (lacks(datasets::image_codecs().png, "PNG")) return;
   const TemporaryFolder folder("zipped");
   const auto png = [&](float level) {
     datasets::write_image(folder / "one.png", grey(level));

@@ -1,13 +1,13 @@
 // The contents of snapshots and their keys: extensions, triggers, several optimizers, entries that later Chainers
 // write and read, the same as HDF5, and files that earlier versions of this library have written.
 #include <cmath>
-#include <iostream>
 #include <set>
 #include <sstream>
 
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/formats/npz.h>
 #include <catena/tests/support/fake_updater.h>
+#include <catena/tests/support/missing_parts.h>
 #include <catena/tests/support/training_run.h>
 #include <catena/training/extensions.h>
 #include <catena/training/optimizers.h>
@@ -251,10 +251,7 @@ BOOST_AUTO_TEST_CASE(several_optimizers) {
 
 // The same paths, empty groups for what stores nothing, and text.
 BOOST_AUTO_TEST_CASE(snapshots_as_hdf5) {
-  if (!nn::serializers::hdf5_available()) {
-    std::cout << "skipped: this build has no HDF5\n";
-    return;
-  }
+  if (lacks(nn::serializers::hdf5_available(), "HDF5")) return;
   const TemporaryFolder folder("hdf5_trainer");
   StatefulRun saved(1, 7, folder.path.string()), loaded(2, 7, folder.path.string());
   saved.trainer.extend(

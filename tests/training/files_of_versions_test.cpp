@@ -7,10 +7,10 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <set>
 
+#include <catena/tests/support/missing_parts.h>
 #include <catena/tests/support/training_run.h>
 #include <catena/training/extensions.h>
 #include <catena/training/optimizers.h>
@@ -163,10 +163,7 @@ BOOST_AUTO_TEST_CASE(stored) {
     for (const auto& file : std::filesystem::directory_iterator(version.path())) {
       const std::string path = file.path().string(), name = file.path().filename().string();
       BOOST_TEST_CONTEXT(path) {
-        if (name.ends_with(".h5") && !nn::serializers::hdf5_available()) {
-          std::cout << "skipped: " << name << ": this build has no HDF5\n";
-          continue;
-        }
+        if (name.ends_with(".h5") && lacks(nn::serializers::hdf5_available(), "HDF5 for " + name)) continue;
         if (name.starts_with("model.")) check_model(path);
         else check_trainer(path);
         found.insert(name);

@@ -11,6 +11,7 @@
 #include <random>
 #include <thread>
 
+#include <catena/tests/support/missing_parts.h>
 #include <catena/tests/support/training_fixtures.h>
 #include <catena/training/datasets.h>
 #include <catena/training/extensions/plot_canvas.h>
@@ -112,12 +113,6 @@ int expected_value(const Picture& p, int v) {
   if (p.type == 0 && (p.depth == 2 || p.depth == 4)) return v * 255 / ((1 << p.depth) - 1);
   if (p.depth == 16 && p.type != 0) return v >> 8;
   return v;
-}
-
-// Where this build cannot read a format, a case says so and ends.
-bool lacks(bool codec, const char* format) {
-  if (!codec) std::cout << "skipped: this build has no " << format << "\n";
-  return !codec;
 }
 
 #ifdef TEST_HAS_JPEG
