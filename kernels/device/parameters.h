@@ -32,6 +32,7 @@ enum : int {
   kTargets = 1024,         // additions to repeated elements: sums of a block in shared memory
   kTableBytes = 32768,     // of sums for all targets; several such blocks fit the 164 KiB of a processor of sm_80
   kMaxSumBytes = 16,       // bytes of an accumulator
+  kSplitsOfWarp = 128,     // partial results of an output that a warp combines; more are combined by a block
   kPiece = 2048,           // elements of a piece of nonzero
   kSortBlock = 2048,       // sorting: elements in shared memory
   kDigits = 256,           // values of a digit of a radix sort
@@ -71,14 +72,16 @@ template <int Operands, int Rank, int Raw> struct IndexedParameters : Elementwis
 };
 
 // A reduction of `count` elements for each of `outputs` outputs. With several splits (gridDim.y), of `part` elements
-// each, a block writes its accumulator to partial[output * splits + split], and a second kernel over the same
-// parameters combines them. Operands: the inputs of the program before the reduction, the further inputs of the program
-// after it, the output.
+// each, a block writes its accumulator to partial[output * splits + split]. The last block that has finished its part
+// combines them: arrived[blockIdx.x] counts the blocks of the same outputs, and is 0 before and after the kernel. If
+// `arrived` is null, a second kernel over the same parameters combines them. Operands: the inputs of the program before
+// the reduction, the further inputs of the program after it, the output.
 struct ReduceHead {
   int64_t outputs, count, divisor;
-  int64_t kept_rank, reduced_rank;  // read by generic kernels only
+  int32_t kept_rank, reduced_rank;  // read by generic kernels only
   int64_t splits, part;
   void* partial;
+  uint32_t* arrived;
 };
 template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParameters : ReduceHead {
   void* data[Operands];

@@ -9,42 +9,37 @@ namespace catena::device {
 
 enum : int { kGroup = 16 };  // elements that are combined one after the other
 
-// The levels are separate members, because an array would be in memory.
+// The levels are in registers where the loops over them are unrolled. Those of large accumulators are in memory: a
+// thread needs them once in hundreds of elements, and its registers for the elements.
 template <class A> class Partials {
  public:
   template <class Join> ND_FN void add(A a, Join join) {
-    if (!add_to(first_, in_first_, a, join)) return;
-    if (!add_to(second_, in_second_, first_, join)) return;
-    if (!add_to(third_, in_third_, second_, join)) return;
-    last_ = in_last_ == 0 ? third_ : join(last_, third_);
-    in_last_ = 1;
+    ND_UNROLL_BY(kUnrolled)
+    for (int k = 0; k < kLevels; ++k) {
+      if (count_[k] > 0) a = join(level_[k], a);
+      level_[k] = a;
+      // A level that is full is empty from now on; the last one is never full.
+      count_[k] = k + 1 < kLevels ? (count_[k] + 1) % kGroup : 1;
+      if (count_[k] > 0) return;
+    }
   }
   // Precondition: at least one partial result was added.
   template <class Join> ND_FN A total(Join join) const {
     A all;
     bool some = false;
-    follow(all, some, last_, in_last_, join);
-    follow(all, some, third_, in_third_, join);
-    follow(all, some, second_, in_second_, join);
-    follow(all, some, first_, in_first_, join);
+    ND_UNROLL_BY(kUnrolled)
+    for (int k = kLevels - 1; k >= 0; --k) {
+      if (count_[k] == 0) continue;
+      all = some ? join(all, level_[k]) : level_[k];
+      some = true;
+    }
     return all;
   }
 
  private:
-  // Returns true if the level is full; it then counts as empty.
-  template <class Join> static ND_FN bool add_to(A& level, int& count, const A& a, Join join) {
-    level = count == 0 ? a : join(level, a);
-    count = (count + 1) % kGroup;
-    return count == 0;
-  }
-  template <class Join> static ND_FN void follow(A& all, bool& some, const A& level, int count, Join join) {
-    if (count == 0) return;
-    all = some ? join(all, level) : level;
-    some = true;
-  }
-
-  A first_, second_, third_, last_;
-  int in_first_ = 0, in_second_ = 0, in_third_ = 0, in_last_ = 0;
+  enum : int { kLevels = 4, kUnrolled = sizeof(A) > 16 ? 1 : kLevels };
+  A level_[kLevels];
+  int count_[kLevels] = {};
 };
 
 template <class Body, class A>

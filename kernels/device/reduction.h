@@ -156,6 +156,24 @@ template <class E> struct Each<E, 4> {
   ND_FN explicit Each(const E& e) : of{e, e, e, e} {}
 };
 
+// The elements that a thread combines before it starts another partial result, in four independent accumulators.
+template <class Body, class A> struct FourAccumulators {
+  A acc[4];
+  ND_FN FourAccumulators() {
+    ND_UNROLL
+    for (int j = 0; j < 4; ++j) acc[j] = Body::template identity<A>();
+  }
+  template <class T> ND_FN void take(int j, T x, int64_t index) { device::take<Body>(acc[j], x, index); }
+  ND_FN A total() const { return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3])); }
+};
+// Bodies may have a class of their own for this, which needs fewer registers.
+template <class Body, class A> struct FourSums { using type = FourAccumulators<Body, A>; };
+template <class Body, class A>
+requires requires { typename Body::four_sums; }
+struct FourSums<Body, A> {
+  using type = typename Body::four_sums;
+};
+
 template <class Body, class E, class Result, class Index, int Kept, int Reduced> struct Reduce {
   using A = typename Body::template accumulator<typename E::value, typename Result::value>;
 
@@ -190,18 +208,12 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
       return group(i);  // of all elements
     }
   }
-  static ND_FN void clear(A* acc) {
-    ND_UNROLL
-    for (int j = 0; j < 4; ++j) acc[j] = Body::template identity<A>();
-  }
-  static ND_FN A combined(const A* acc) {
-    return Body::combine(Body::combine(acc[0], acc[1]), Body::combine(acc[2], acc[3]));
-  }
+  using Sums = typename FourSums<Body, A>::type;
 
   // Takes the elements that were fetched from number `first` on.
-  static ND_FN void take_fetched(E& elements, Index first, A* acc) {
+  static ND_FN void take_fetched(E& elements, Index first, Sums& sums) {
     ND_UNROLL
-    for (int j = 0; j < E::width; ++j) take<Body>(acc[j % 4], elements(j), int64_t(first) + j);
+    for (int j = 0; j < E::width; ++j) sums.take(j % 4, elements(j), int64_t(first) + j);
   }
 
   // Reduces runs of neighbouring elements in four independent accumulators: every `size`-th run, starting with run
@@ -213,26 +225,25 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     const bool whole = elements.template whole<Reduced, Index>(p, int64_t(from));
     const Index step = Index(size * E::run);
     const auto group = [&](Index& first) {
-      A acc[4];
-      clear(acc);
-      int run = whole ? fold_ahead(p, elements, first, end, step, acc) : 0;
+      Sums sums;
+      int run = whole ? fold_ahead(p, elements, first, end, step, sums) : 0;
       for (; run < kElements / E::run && first < end; ++run, first += step) {
         if (whole && end - first >= Index(E::run)) {
           for (Index i = first; i < first + E::run; i += E::width) {
             elements.template fetch<Reduced>(p, i);
-            take_fetched(elements, i, acc);
+            take_fetched(elements, i, sums);
           }
         } else {
           for (Index i = first; i < first + E::run && i < end; i += 4) {
             ND_UNROLL
             for (int j = 0; j < 4; ++j) {
               if (i + j >= end) continue;
-              take<Body>(acc[j], elements.template single<Reduced>(p, Index(i + j)), int64_t(i) + j);
+              sums.take(j, elements.template single<Reduced>(p, Index(i + j)), int64_t(i) + j);
             }
           }
         }
       }
-      return combined(acc);
+      return sums.total();
     };
     Index start = from + Index(rank * E::run);
     if constexpr (Short) return group(start);
@@ -240,7 +251,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
   }
   // Takes kAhead runs at a time while there are so many. Returns the number of runs.
   template <class P>
-  static ND_FN int fold_ahead(const P& p, const E& elements, Index& first, Index end, Index step, A* acc) {
+  static ND_FN int fold_ahead(const P& p, const E& elements, Index& first, Index end, Index step, Sums& sums) {
     int run = 0;
     if constexpr (E::run == E::width && kAhead > 1) {
       for (;
@@ -250,7 +261,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
         ND_UNROLL
         for (int k = 0; k < kAhead; ++k) loaded.of[k].template fetch<Reduced>(p, Index(first + Index(k) * step));
         ND_UNROLL
-        for (int k = 0; k < kAhead; ++k) take_fetched(loaded.of[k], Index(first + Index(k) * step), acc);
+        for (int k = 0; k < kAhead; ++k) take_fetched(loaded.of[k], Index(first + Index(k) * step), sums);
       }
     }
     return run;
@@ -278,9 +289,9 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
   template <class P> static ND_FN void finish(const P& p, Index output, const A& acc) {
     Result::template put<Kept>(p, output, Body::template finish<typename Result::value>(acc, p.divisor));
   }
-  template <class P> static ND_FN void result(const P& p, Index output, const A& acc) {
-    if (p.splits == 1) finish(p, output, acc);
-    else static_cast<A*>(p.partial)[int64_t(output) * p.splits + blockIdx.y] = acc;
+  template <bool Split, class P> static ND_FN void result(const P& p, Index output, const A& acc) {
+    if constexpr (Split) static_cast<A*>(p.partial)[int64_t(output) * p.splits + blockIdx.y] = acc;
+    else finish(p, output, acc);
   }
   // Computes the range of elements that the blocks with this blockIdx.y reduce.
   template <class P> static ND_FN void part(const P& p, Index& begin, Index& end) {
@@ -289,8 +300,9 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
     end = Index(last < p.count ? last : p.count);
   }
 
-  // One group of threads per output, for reductions of the innermost axis.
-  template <class Group, class P> static ND_FN void rows(const P& p) {
+  // One group of threads per output, for reductions of the innermost axis. Split: the blocks along y share the
+  // elements.
+  template <class Group, bool Split, class P> static ND_FN void rows(const P& p) {
     // The groups of a warp stay together, because they exchange values.
     const int64_t lead = int(Group::size) < int(kWarp) ? int(threadIdx.x) % kWarp / Group::size : 0;
     Index begin, end;
@@ -303,8 +315,9 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
         acc = fold<(int(Group::size) < int(kWarp))>(p, elements, begin, end, Group::rank(), Group::size);
       }
       acc = Group::template reduce<Join>(acc);
-      if (Group::rank() == 0 && output < p.outputs) result(p, Index(output), acc);
+      if (Group::rank() == 0 && output < p.outputs) result<Split>(p, Index(output), acc);
     }
+    if constexpr (Split) finish_if_last(p, kBlock / Group::size);
   }
 
   template <int V, class P>
@@ -317,7 +330,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
 
   // For reductions that keep the innermost axis: `Across` threads side by side compute V neighbouring outputs each,
   // which have the same place along the other kept axes, with kBlock / Across threads behind each other.
-  template <int Across, int V, class P> static ND_FN void columns(const P& p) {
+  template <int Across, int V, bool Split, class P> static ND_FN void columns(const P& p) {
     constexpr int height = kBlock / Across;
     alignas(16) __shared__ unsigned char memory[(height > 1 ? kBlock : 1) * sizeof(Several<A, V>)];
     Several<A, V>* of_thread = reinterpret_cast<Several<A, V>*>(memory);
@@ -343,15 +356,41 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
       }
       if (y == 0 && output < p.outputs) {
         ND_UNROLL
-        for (int k = 0; k < V; ++k) result(p, Index(output + k), acc.of[k]);
+        for (int k = 0; k < V; ++k) result<Split>(p, Index(output + k), acc.of[k]);
       }
       if (height > 1) __syncthreads();
+    }
+    if constexpr (Split) finish_if_last(p, Across * V);
+  }
+
+  // Called by all threads of a block that has stored its accumulators of every output; `together` is the number of
+  // outputs that it computed at a time. Computes the results of these outputs if the blocks with the other splits have
+  // stored theirs, too.
+  template <class P> static ND_FN void finish_if_last(const P& p, int together) {
+    if (p.arrived == nullptr) return;
+    __shared__ bool is_last;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) is_last = atomicAdd(p.arrived + blockIdx.x, 1u) == uint32_t(p.splits - 1);
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();  // the cache of the multiprocessor may have older values of the accumulators
+    if (threadIdx.x == 0) p.arrived[blockIdx.x] = 0;
+    const bool by_warps = p.splits <= kSplitsOfWarp;
+    for (int64_t first = int64_t(blockIdx.x) * together; first < p.outputs; first += int64_t(gridDim.x) * together) {
+      const int64_t end = first + together < p.outputs ? first + together : p.outputs;
+      if (by_warps) combine_parts<WarpGroup>(p, first + int(threadIdx.x) / kWarp, end, kBlock / kWarp);
+      else combine_parts<BlockGroup>(p, first, end, 1);
     }
   }
 
   // The second stage: a group of threads per output combines its partial accumulators.
   template <class Group, class P> static ND_FN void second(const P& p) {
-    for (int64_t output = Group::item(); output < p.outputs; output += Group::items()) {
+    combine_parts<Group>(p, Group::item(), p.outputs, Group::items());
+  }
+  template <class Group, class P>
+  static ND_FN void combine_parts(const P& p, int64_t begin, int64_t end, int64_t step) {
+    for (int64_t output = begin; output < end; output += step) {
       const A* partial = static_cast<const A*>(p.partial) + output * p.splits;
       A acc = Body::template identity<A>();
       if (Group::rank() < p.splits) {

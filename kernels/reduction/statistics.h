@@ -34,6 +34,24 @@ struct var {
   }
   // As combine, for accumulators of many elements.
   template <class A> ND_FN static A join(A a, A b) { return combine(about_mean(a), about_mean(b)); }
+  // Four accumulators of the elements of one thread. Their common pivot is the first element.
+  struct four_sums {
+    double pivot = 0, sum[4] = {}, squares[4] = {};
+    int n = 0;
+    // The first call of four has j = 0.
+    template <class T> ND_FN void take(int j, T x, int64_t) {
+      const double v = double(x);
+      if (j == 0 && n == 0) pivot = v;
+      const double distance = v - pivot;
+      sum[j] += distance;
+      squares[j] += distance * distance;
+      ++n;
+    }
+    ND_FN moments total() const {
+      return {double(n), pivot, (sum[0] + sum[1]) + (sum[2] + sum[3]),
+              (squares[0] + squares[1]) + (squares[2] + squares[3])};
+    }
+  };
   template <class R, class A> ND_FN static R finish(A a, int64_t count) {
     const double m2 = a.squares - a.sum * (a.sum / a.n);
     if (m2 == m2) return R((m2 < 0 ? 0 : m2) / double(count));

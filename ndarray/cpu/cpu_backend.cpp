@@ -124,18 +124,19 @@ MemoryInfo CpuBackend::memory_info(int) const {
   return {memory.available, properties(0).total_bytes};
 }
 
-void CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+bool CpuBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
                       StreamRef) {
   catena::check<catena::RuntimeError>(to_device.kind == Device::Kind::cpu && from_device.kind == Device::Kind::cpu,
                                       "copy", "the cpu backend cannot copy from ", from_device, " to ", to_device);
-  if (bytes == 0) return;
+  if (bytes == 0) return true;
   if (to < from + bytes && from < to + bytes) {  // overlapping ranges cannot be split over threads
     std::memmove(to, from, bytes);
-    return;
+    return true;
   }
   constexpr std::int64_t kGrain = 1 << 20;
   catena::parallel_for(static_cast<std::int64_t>(bytes), kGrain,
                        [&](std::int64_t b, std::int64_t e) { copy_bytes(to + b, from + b, e - b); });
+  return true;
 }
 
 void CpuBackend::synchronize(StreamRef) {}

@@ -27,7 +27,7 @@ class CATENA_EXPORT CpuBackend final : public Runtime, public Executor, public T
   std::byte* grow(int device, std::byte* end, std::size_t bytes) override;
   void shrink(int device, std::byte* data, std::size_t bytes) noexcept override;
   MemoryInfo memory_info(int device) const override;
-  void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+  bool copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
             StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;

@@ -1,6 +1,7 @@
 #include <catena/ndarray/cuda/cuda_backend.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <set>
@@ -14,6 +15,7 @@
 #include <catena/ndarray/cuda/runtime/launch.h>
 #include <catena/ndarray/cuda/runtime/staging.h>
 #include <catena/ndarray/device/stream.h>
+#include <catena/ndarray/memory/memory.h>
 
 namespace nd::cuda {
 namespace {
@@ -109,9 +111,9 @@ MemoryInfo CudaBackend::memory_info(int device) const {
   return info;
 }
 
-void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+bool CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
                        StreamRef stream) {
-  if (bytes == 0) return;
+  if (bytes == 0) return false;
   const bool to_cuda = to_device.kind == Device::Kind::cuda, from_cuda = from_device.kind == Device::Kind::cuda;
   catena::check<catena::ValueError>(to_cuda || from_cuda, "copy", "the cuda backend cannot copy from ", from_device,
                                     " to ", to_device);
@@ -126,10 +128,21 @@ void CudaBackend::copy(std::byte* to, Device to_device, const std::byte* from, D
   } else if (to_cuda) {
     if (is_pinned(from)) CATENA_COPY(copy_to_device_async, bytes, stream, address_of(to), from);
     else copy_staged(address_of(to), from, bytes, stream);
-  } else {
+  } else if (is_pinned(to)) {
     CATENA_COPY(copy_to_host_async, bytes, stream, to, address_of(from));
-    if (!is_pinned(to)) CATENA_CU(stream_synchronize, stream_of(stream));
+  } else {
+    // The driver waits for a copy to memory that is not pinned. A few bytes, such as a number that the program reads,
+    // go through a pinned buffer, so that there is one wait, that for the stream.
+    constexpr std::size_t kFew = 4096;
+    const MemoryPointer stage = bytes <= kFew ? pinned_memory_pool().malloc(kFew) : MemoryPointer();
+    use_device(stream.device.id);  // a new buffer may have been allocated for another device
+    std::byte* const target = bytes <= kFew ? stage.ptr() : to;
+    CATENA_COPY(copy_to_host_async, bytes, stream, target, address_of(from));
+    synchronize(stream);
+    if (target != to) std::memcpy(to, target, bytes);
+    return true;
   }
+  return false;
 }
 
 // ---- streams and events -------------------------------------------------------------------------

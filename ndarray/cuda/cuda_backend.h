@@ -26,7 +26,7 @@ class CATENA_EXPORT CudaBackend final : public Runtime, public Executor, public 
   std::byte* allocate(int device, std::size_t bytes) override;
   void deallocate(int device, std::byte* data, std::size_t bytes) noexcept override;
   MemoryInfo memory_info(int device) const override;
-  void copy(std::byte* to, nd::Device to_device, const std::byte* from, nd::Device from_device, std::size_t bytes,
+  bool copy(std::byte* to, nd::Device to_device, const std::byte* from, nd::Device from_device, std::size_t bytes,
             StreamRef stream) override;
 
   void synchronize(StreamRef stream) override;

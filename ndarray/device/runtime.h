@@ -28,9 +28,9 @@ class CATENA_EXPORT Runtime {
   virtual std::byte* grow(int device, std::byte* end, std::size_t bytes);
   virtual void shrink(int device, std::byte* data, std::size_t bytes) noexcept;
   virtual MemoryInfo memory_info(int device) const = 0;
-  // Enqueues a copy on `stream`; either side may be host memory (device cpu:0). Blocks only for host memory that is not
-  // pinned.
-  virtual void copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
+  // Enqueues a copy on `stream`; either side may be host memory (device cpu:0). Waits for the stream, as synchronize()
+  // does, only if the copy writes host memory that is not pinned; then returns true.
+  virtual bool copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
                     StreamRef stream) = 0;
 
   virtual void synchronize(StreamRef stream) = 0;  // waits for the work of the stream

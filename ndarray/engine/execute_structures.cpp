@@ -229,8 +229,8 @@ void copy(std::byte* to, const ArrayHeader* to_array, const std::byte* from, con
     for (const ArrayHeader* a : {to_array, from_array})
       if (a != nullptr && a->device.kind != Device::Kind::cpu) record(stream_for(a->device), *a);
     Runtime& worker = runtime(device.kind);
-    worker.copy(to, to_device, from, from_device, bytes, stream);
-    if (wait && device.kind != Device::Kind::cpu) worker.synchronize(stream);
+    const bool has_waited = worker.copy(to, to_device, from, from_device, bytes, stream);
+    if (wait && !has_waited) worker.synchronize(stream);
     if (to_array != nullptr) raise_version(*to_array);
   };
   watch_work(

@@ -85,6 +85,19 @@ BOOST_FIXTURE_TEST_CASE(what_gives_host_values_waits, OnGpu) {
   for (const Named& n : functions) BOOST_TEST(waits_of(n.f) > 0u, n.name << " does not wait");
 }
 
+// A few bytes go through a pinned buffer, for which the driver does not wait on its own.
+BOOST_FIXTURE_TEST_CASE(reading_a_number_waits_once, OnGpu) {
+  if (!waits_are_counted()) return;
+  BOOST_TEST(waits_of([&] { static_cast<void>(double(one)); }) == 1u);
+  BOOST_TEST(waits_of([&] { a.tolist(); }) == 1u);
+  BOOST_TEST(waits_of([&] { const Array b = a(m); }) == 1u);
+  BOOST_TEST(waits_of([&] { nd::bincount(i); }) == 1u);
+  BOOST_TEST((a.to_vector<double>() == std::vector<double>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}));
+  // Longer than the buffer.
+  const Array many = nd::arange(5000.0);
+  BOOST_TEST(double(nd::sum(many.to_host())) == 5000.0 * 4999 / 2);
+}
+
 // Work of other streams goes on while a number is read: the host waits for the stream of the array. Only synchronize()
 // waits for the device.
 BOOST_FIXTURE_TEST_CASE(readers_wait_for_their_stream_alone, OnGpu) {

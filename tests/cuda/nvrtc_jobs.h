@@ -79,6 +79,11 @@ inline void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jo
   const auto simple = [&](Form form, int rank, int reduced_rank = 1) {
     return Job{pair, name_of(form), generate(def, loop, key_of(def, loop, form, rank, reduced_rank))};
   };
+  const auto shared = [&](Form form) {  // several blocks per output
+    KernelKey key = key_of(def, loop, form, 1, 1);
+    key.many_pieces = true;
+    return Job{pair, name_of(form), generate(def, loop, key)};
+  };
   const catena::EagerProgram program(def, loop_number);
   const auto looping = [&](Form form, int rank, int per_thread = 1) {
     KernelKey key = key_of(def, loop, form, rank);
@@ -105,6 +110,8 @@ inline void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jo
       if (sample) {
         more.push_back(simple(Form::reduce_warp, 2, 2));
         more.push_back(simple(Form::reduce_columns, 1));
+        more.push_back(shared(Form::reduce_block));
+        more.push_back(shared(Form::reduce_columns));
         more.push_back(simple(Form::reduce_second, 0, 0));
       }
       break;

@@ -69,6 +69,16 @@ void check_reduction(const char* name, const char* signature, HostArray in, cons
     }
     if (order == Order::ascending) first_content = actual.content();
     BOOST_CHECK_MESSAGE(actual.content() == first_content, name << ": the result depends on the order of threads");
+
+    // With counters, the block that finishes last does the work of the second kernel.
+    std::vector<std::uint32_t> counters(nd::cuda::kCounters);
+    HostArray anew = out;
+    call.out = anew.operand();
+    const nd::cuda::Sequence alone = nd::cuda::plan_reduce(call, kProcessors, counters.data());
+    BOOST_CHECK_EQUAL(alone.launches.size(), 1u);
+    run_sequence(alone, order);
+    BOOST_CHECK_MESSAGE(anew.content() == first_content, name << ": one launch gives another result than two");
+    BOOST_CHECK(counters == std::vector<std::uint32_t>(nd::cuda::kCounters));
   }
 }
 

@@ -48,7 +48,9 @@ class CountingBackend final : public nd::Runtime {
     cpu().shrink(0, data, n);
   }
   nd::MemoryInfo memory_info(int) const override { return {std::size_t(1) << 30, std::size_t(1) << 30}; }
-  void copy(std::byte*, catena::Device, const std::byte*, catena::Device, std::size_t, nd::StreamRef) override {}
+  bool copy(std::byte*, catena::Device, const std::byte*, catena::Device, std::size_t, nd::StreamRef) override {
+    return true;
+  }
   void synchronize(nd::StreamRef) override {}
   void* create_stream(int, bool, int) override { return new char; }
   void destroy_stream(nd::StreamRef s) noexcept override { delete static_cast<char*>(s.handle); }

@@ -102,7 +102,8 @@ struct KernelKey {
   std::uint8_t index_arrays = 0;  // gather, scatter
   std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once; row-wise kernels: of the
                                   // widest operand, 0 stands for 16
-  bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces
+  bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces; reductions: several
+                                  // blocks share the elements of an output
   bool index32 = true;            // positions and byte offsets fit 31 bits; radix sort: counts fit 30 bits
   // Reductions: per_thread is the number of neighbouring outputs of a thread over columns; word_bytes is the number of
   // threads per output of reduce_warp, or side by side over columns (0 stands for a warp, 63 for a block).

@@ -1,6 +1,8 @@
 #include <catena/ndarray/cuda/plans/execute.h>
 
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
 #include <catena/ndarray/cuda/cuda_backend.h>
@@ -25,6 +27,25 @@ void launch_sequence(Sequence sequence, StreamRef stream) {
   for (const LaunchPlan& plan : sequence.launches) launch_plan(plan, stream);
 }
 
+// Returns the counters of plan_reduce. Kernels of one stream share them, because they run one after the other. Kernels
+// of a captured graph may run beside others of the stream: there is none for them.
+std::uint32_t* block_counters(StreamRef stream) {
+  if (is_recording()) return nullptr;
+  static std::mutex mutex;
+  static auto& of_stream = *new std::map<std::pair<int, void*>, api::cu_deviceptr>;
+  const std::lock_guard lock(mutex);
+  api::cu_deviceptr& counters = of_stream[{stream.device.id, stream.handle}];
+  if (counters == 0) {
+    use_device(stream.device.id);
+    constexpr std::size_t bytes = kCounters * sizeof(std::uint32_t);
+    api::cu_deviceptr memory = 0;
+    CATENA_CU(memory_allocate, &memory, bytes);
+    CATENA_CU(fill_async, memory, 0, bytes, stream_of(stream));
+    counters = memory;
+  }
+  return reinterpret_cast<std::uint32_t*>(counters);
+}
+
 }  // namespace
 
 void launch_plan(const LaunchPlan& plan, StreamRef stream) {
@@ -42,7 +63,7 @@ void run(const catena::bound::Elementwise& call, StreamRef stream) {
 }
 
 void run(const catena::bound::Reduce& call, StreamRef stream) {
-  launch_sequence(plan_reduce(call, processors_of(stream)), stream);
+  launch_sequence(plan_reduce(call, processors_of(stream), block_counters(stream)), stream);
 }
 
 void run(const catena::bound::RowWise& call, StreamRef stream) {

@@ -116,8 +116,11 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
 CATENA_EXPORT LaunchPlan plan_recurrence(const catena::bound::Elementwise& call, int processors);
 
 // ValueError for more operands than kMaxOperands, or more unmergeable axes than the parameters can hold for that number
-// of operands.
-CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors);
+// of operands. `counters`: device memory with kCounters zeros, which no other kernel uses while this one runs, and
+// which are zeros again behind it; null if there is none, then further launches may combine the results of blocks.
+CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors,
+                                   std::uint32_t* counters = nullptr);
+inline constexpr std::uint32_t kCounters = 4096;
 
 CATENA_EXPORT LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors);
 

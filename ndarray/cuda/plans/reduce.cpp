@@ -161,7 +161,7 @@ Division divide(const SplitAxes& s, const ReduceOperands& x, const catena::bound
 
 }  // namespace
 
-Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
+Sequence plan_reduce(const catena::bound::Reduce& call, int processors, std::uint32_t* counters) {
   Sequence sequence;
   LaunchPlan& plan = sequence.launches.emplace_back();
   plan.kernel = call.kernel;
@@ -183,26 +183,30 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors) {
   plan.grid_x = blocks(division.items, processors, 16);
   plan.grid_y = static_cast<std::uint32_t>(division.splits);
   const std::int64_t splits = division.splits;
+  key.many_pieces = splits > 1;
+  const bool in_one_launch = splits > 1 && counters != nullptr && plan.grid_x <= kCounters;
 
   ParameterBlock& p = plan.parameters;
   p.put_head(device::ReduceHead{.outputs = outputs,
                                 .count = count,
                                 .divisor = call.divisor(count),
-                                .kept_rank = s.kept.size(),
-                                .reduced_rank = s.reduced.size(),
+                                .kept_rank = static_cast<std::int32_t>(s.kept.size()),
+                                .reduced_rank = static_cast<std::int32_t>(s.reduced.size()),
                                 .splits = splits,
                                 .part = division.part,
-                                .partial = nullptr});
+                                .partial = nullptr,
+                                .arrived = in_one_launch ? counters : nullptr});
   p.put_scratch(
       &device::ReduceHead::partial,
       sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits) * loop.reduction->acc_bytes : 0));
   put_reduction(p, x, s, key);
-  if (splits > 1) {
+  if (splits > 1 && !in_one_launch) {
     LaunchPlan& second = sequence.launches.emplace_back(plan);
     second.key.form = Form::reduce_second;
     second.key.per_thread = 1;
+    second.key.many_pieces = false;
     // A warp would read its partial results in a long sequence of accesses, each waiting for the one before.
-    second.key.word_bytes = splits > 4 * device::kWarp ? kWholeBlock : 0;
+    second.key.word_bytes = splits > device::kSplitsOfWarp ? kWholeBlock : 0;
     const std::int64_t per_block = second.key.word_bytes == kWholeBlock ? 1 : device::kBlock / device::kWarp;
     second.grid_x = blocks(ceil_divide(outputs, per_block), processors, 16);
     second.grid_y = 1;
@@ -241,17 +245,22 @@ void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Pro
              slots_text(program, program.nin + 1), steps_text(program), "  }\n};\n}  // namespace\n");
 }
 
+// Blocks per multiprocessor for which the threads have registers, if their accumulators are large. More warps hide more
+// of the time in which a warp waits for its elements.
+constexpr std::string_view kBlocksOfLargeSums = "3";
+
 // Without a number of threads (word_bytes), a key stands for a warp.
 std::string skeleton_of(const KernelKey& key) {
   const int threads = key.word_bytes == 0             ? int(device::kWarp)
                       : key.word_bytes == kWholeBlock ? int(device::kBlock)
                                                       : int(key.word_bytes);
   const std::string_view group = threads == device::kBlock ? "BlockGroup" : "WarpGroup";
-  if (key.form == Form::reduce_block) return "rows<catena::device::BlockGroup>";
+  const std::string_view split = key.many_pieces ? "true" : "false";
+  if (key.form == Form::reduce_block) return concat("rows<catena::device::BlockGroup, ", split, ">");
   if (key.form == Form::reduce_second) return concat("second<catena::device::", group, ">");
-  if (key.form == Form::reduce_columns) return concat("columns<", threads, ", ", int(key.per_thread), ">");
-  if (threads == device::kWarp) return "rows<catena::device::WarpGroup>";
-  return concat("rows<catena::device::LaneGroup<", threads, ">>");
+  if (key.form == Form::reduce_columns) return concat("columns<", threads, ", ", int(key.per_thread), ", ", split, ">");
+  if (threads == device::kWarp) return concat("rows<catena::device::WarpGroup, ", split, ">");
+  return concat("rows<catena::device::LaneGroup<", threads, ">, ", split, ">");
 }
 
 }  // namespace
@@ -285,12 +294,14 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
   const int run = run_of(catena::itemsize(around.pre != nullptr ? around.element : key.dtypes[0])),
             width = around.pre != nullptr ? 4 : run;
   const std::string none = "catena::device::Unchanged";
-  add_function(k, concat("catena::device::Reduce<catena::k::", def.name, ", catena::device::Elements<",
-                         around.pre != nullptr ? k.name + "_elements" : none, ", ", type_name(loop.type[0]), ", ", run,
-                         ", ", width, ", ", list_of_indices(0, inputs), input_tags, ">, catena::device::Results<",
-                         around.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ",
-                         inputs, ", ", list_of_indices(0, operands - inputs), result_tags, ">, ", index_name(key), ", ",
-                         int(key.rank), ", ", int(key.reduced_rank), ">::", skeleton_of(key)));
+  add_function(k,
+               concat("catena::device::Reduce<catena::k::", def.name, ", catena::device::Elements<",
+                      around.pre != nullptr ? k.name + "_elements" : none, ", ", type_name(loop.type[0]), ", ", run,
+                      ", ", width, ", ", list_of_indices(0, inputs), input_tags, ">, catena::device::Results<",
+                      around.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ", inputs,
+                      ", ", list_of_indices(0, operands - inputs), result_tags, ">, ", index_name(key), ", ",
+                      int(key.rank), ", ", int(key.reduced_rank), ">::", skeleton_of(key)),
+               loop.reduction->acc_bytes > 2 * sizeof(double) ? kBlocksOfLargeSums : "");
 }
 
 std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surroundings& around) {
