@@ -66,8 +66,8 @@ struct SoftmaxCrossEntropyOptions {
 // nd::check_indices is on (IndexError from the next call that waits for the device) or debug mode (ValueError).
 //
 // If all labels are ignored, the mean is 0 and has the gradient 0, as in Chainer (PyTorch gives NaN); on the CPU this
-// is a warning. From forward to backward the arrays x and t are kept, and two numbers for each label: the maximum of the
-// scores and the logarithm of the sum of exp(x - maximum). Only the gradient is another array of the size of x;
+// is a warning. From forward to backward the arrays x and t are kept, and two numbers for each label: the maximum of
+// the scores and the logarithm of the sum of exp(x - maximum). Only the gradient is another array of the size of x;
 // linear_cross_entropy (probability_loss.h) needs none.
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
