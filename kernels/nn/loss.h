@@ -5,6 +5,7 @@
 #include <catena/kernels/exp_log.h>
 #include <catena/kernels/index.h>
 #include <catena/kernels/numeric.h>
+#include <catena/kernels/row_wise_operands.h>
 
 namespace catena::k {
 
@@ -17,36 +18,60 @@ struct cross_entropy_pick {
   }
 };
 
-// gx[n, c, d] = g weight[t] / norm (exp(log_y[n, c, d]) - (c == t ? on : off)), or 0 where t is ignored; `on` and `off`
-// are the probabilities of the label and of every other class, 1 and 0 without smoothing. Loop: (N, C, D); labels, g
-// and norm are broadcast to it. The normaliser is an array, so that a count computed on the device need not be copied
-// to the host. `prepare` computes the values that all classes of a label share: the factor, and the class of the label,
-// or a class that never occurs.
-struct cross_entropy_bwd {
-  enum : int { finished = 1 };  // the input that `finish` reads
-  enum : int32_t { ignored = -2147483647 - 1, unknown = -1 };
-  template <class T> struct shared {
-    T scale, on, off;
-    int32_t target;
-  };
+// The cross entropy of softmax(x) and labels t = label[n, d]. With the maximum of the row x[n, :, d] and the logarithm
+// of the sum of exp(x - maximum): log softmax(x) = (x - max) - log_sum. All arrays except x and the weights have one
+// element per row, with the length 1 on the axis of the classes.
+//
+// loss[n, d] = -weight[t] log softmax(x)[n, t, d], or 0 where t is ignored. Loop: (N, 1, D).
+struct cross_entropy {
+  template <class I, class X, class W, class L, class T>
+  ND_FN static void run(const I& i, const X& x, const W& weight, T max, T log_sum, L label, L ignore, T& loss) {
+    const bool known = label >= L(0) && int64_t(label) < x.shape(1);
+    const T value = known ? T(weight(label) * ((max - x(i[0], label, i[2])) + log_sum)) : not_a_number<T>();
+    loss = label == ignore ? T(0) : value;
+  }
+};
 
-  template <class W, class L, class T>
-  ND_FN static void prepare(const W& weight, L label, L ignore, T g, T norm, T on, T off, shared<T>& s) {
-    const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
-    // g / norm is the same for all labels of a mean: a loop divides once.
-    s.scale = known ? T(g / norm) * weight(label) : not_a_number<T>();
-    s.target = label == ignore ? int32_t(ignored) : (known ? int32_t(label) : int32_t(unknown));
-    s.on = on, s.off = off;
-  }
-  template <class T> ND_FN static void finish(int32_t c, T log_y, T scale, int32_t target, T on, T off, T& gx) {
-    const T gradient = scale * (m::exp(log_y) - (c == target ? on : off));
-    gx = target == int32_t(ignored) ? T(0) : gradient;
-  }
+// The gradient is scale (softmax(x)[n, c, d] - (c == t ? on : off)) with scale = g weight[t] / norm, or 0 where t is
+// ignored; `on` and `off` are the probabilities of the label and of every other class, 1 and 0 without smoothing. The
+// normaliser may be an array, so that a count computed on the device need not be copied to the host.
+//
+// The scale and the probability of every other class, which is -1 in rows whose label is ignored. Loop: (N, 1, D).
+struct cross_entropy_scale {
   template <class I, class W, class L, class T>
-  ND_FN static void run(const I& i, const W& weight, T log_y, L label, L ignore, T g, T norm, T on, T off, T& gx) {
-    shared<T> s;
-    prepare(weight, label, ignore, g, norm, on, off, s);
-    finish(int32_t(i[1]), log_y, s.scale, s.target, s.on, s.off, gx);
+  ND_FN static void run(const I&, const W& weight, L label, L ignore, T g, T norm, T off, T& scale, T& row_off) {
+    const bool known = label >= L(0) && int64_t(label) < weight.shape(0);
+    scale = known ? T(g / norm) * weight(label) : not_a_number<T>();
+    row_off = label == ignore ? T(-1) : off;
+  }
+};
+
+// The gradient as if no class were the label. Row-wise over the classes; its phase computes nothing.
+struct cross_entropy_bwd {
+  enum : int { phases = 1 };
+  template <class T> struct In {
+    T x;
+    PerRow<T> max, log_sum, scale, off;
+  };
+  template <class T> struct Stats { T nothing; };
+  template <class T> struct Out { T gx; };
+  template <class A> ND_FN static A identity0() { return A(0); }
+  template <class A> ND_FN static A map0(const In<A>&) { return A(0); }
+  template <class A> ND_FN static A combine0(A a, A) { return a; }
+  template <class A> ND_FN static void finish0(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void finish1(Stats<A>&, int64_t, const In<A>&) {}
+  template <class A> ND_FN static void write(const In<A>& in, const Stats<A>&, Out<A&> out) {
+    const A gradient = in.scale * (m::exp((in.x - in.max) - in.log_sum) - in.off);
+    out.gx = in.off < A(0) ? A(0) : gradient;
+  }
+};
+
+// Replaces the gradient of each label that is a class. Loop: (N, 1, D).
+struct cross_entropy_label_bwd {
+  template <class I, class X, class T, class L, class Y>
+  ND_FN static void run(const I& i, const X& x, T max, T log_sum, T scale, T off, L label, T on, const Y& gx) {
+    if (off < T(0) || label < L(0) || int64_t(label) >= x.shape(1)) return;
+    gx.set(scale * (m::exp((x(i[0], label, i[2]) - max) - log_sum) - on), i[0], label, i[2]);
   }
 };
 

@@ -97,121 +97,6 @@ template <class Body, fixed_string S, std::size_t... K> struct Indexed<Body, S, 
   }
 };
 
-// For bodies with `prepare` and `finish`, such as cross_entropy_bwd in kernels/nn/loss.h. `prepare` computes the values
-// that depend on a label, once per line if all elements of the line have the same label. `finish` computes the elements
-// in vectors from input Body::finished, the prepared values and the position on axis 1.
-inline constexpr int kPreparedTile = 256, kPreparedBlock = 16;  // elements; whole vectors of every length
-inline constexpr int kCollectedLine = 5;                        // maximal length of lines that share a tile
-template <class Body, fixed_string S, class Seq> struct PreparedIndexed;
-template <class Body, fixed_string S, std::size_t... K> struct PreparedIndexed<Body, S, std::index_sequence<K...>> {
-  static constexpr Signature sig = signature_of<S>;
-  static constexpr int in = Body::finished, out = sig.count[0];
-  using In = stored_t<S, in>;
-  using Out = stored_t<S, out>;
-  using T = compute_t<Out>;
-  using Shared = typename Body::template shared<T>;
-  struct alignas(64) Tile {
-    T x[kPreparedTile], y[kPreparedTile], scale[kPreparedTile];
-    T on, off;  // the same for all elements of a call
-    std::int32_t target[kPreparedTile], position[kPreparedTile];
-    std::byte* to[kPreparedTile];  // destinations of elements of short lines
-  };
-
-  static constexpr bool is_prepared(int k) { return k != in && k != out && !((sig.raw >> k) & 1); }
-  template <int N> static auto prepared(const IndexedCall& c, std::byte* const* p, std::int64_t at, int axis) {
-    if constexpr (is_prepared(N)) return std::tuple(load(element<stored_t<S, N>>(p[N] + at * (*c.strides[N])[axis])));
-    else if constexpr ((sig.raw >> N) & 1) return std::tuple(Argument<stored_t<S, N>, Role::raw>(p[N], c, N).get());
-    else return std::tuple();
-  }
-  static int whole_blocks(std::int64_t n) {
-    return int((std::min<std::int64_t>(n, kPreparedTile) + kPreparedBlock - 1) / kPreparedBlock * kPreparedBlock);
-  }
-  // Prepares element `at` of a line that starts at p.
-  static Shared prepare(const IndexedCall& c, std::byte* const* p, std::int64_t at, int axis) {
-    Shared s;
-    std::apply([&](const auto&... a) { Body::prepare(a..., s); }, std::tuple_cat(prepared<int(K)>(c, p, at, axis)...));
-    return s;
-  }
-
-  CATENA_MULTIARCH static void compute(Tile& t, const std::byte* x, std::int64_t dx, std::byte* y, std::int64_t dy,
-                                       int n, int padded) {
-    if (dx == std::int64_t(sizeof(In))) {
-      for (int j = 0; j < n; ++j) t.x[j] = load(reinterpret_cast<const In*>(x)[j]);
-    } else {
-      for (int j = 0; j < n; ++j) t.x[j] = load(*reinterpret_cast<const In*>(x + j * dx));
-    }
-    for (int j = n; j < padded; ++j) t.x[j] = T(0);
-    const T on = t.on, off = t.off;
-#pragma GCC ivdep
-    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], on, off, t.y[j]);
-    if (dy == std::int64_t(sizeof(Out))) {
-      for (int j = 0; j < n; ++j) store(reinterpret_cast<Out*>(y)[j], t.y[j]);
-    } else {
-      for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(y + j * dy), t.y[j]);
-    }
-  }
-  // Computes a tile that holds several short lines.
-  CATENA_MULTIARCH static void compute_collected(Tile& t, int n) {
-    const int padded = whole_blocks(n);
-    for (int j = n; j < padded; ++j) t.x[j] = T(0), t.scale[j] = T(0), t.target[j] = t.position[j] = 0;
-    const T on = t.on, off = t.off;
-#pragma GCC ivdep
-    for (int j = 0; j < padded; ++j) Body::finish(t.position[j], t.x[j], t.scale[j], t.target[j], on, off, t.y[j]);
-    for (int j = 0; j < n; ++j) store(*reinterpret_cast<Out*>(t.to[j]), t.y[j]);
-  }
-  static void collect(const IndexedCall& c, const Index<kMaxIndexRank>& index, std::byte* const* p, int axis,
-                      std::int64_t n, bool once, Tile& t, int& held) {
-    const std::int64_t dx = (*c.strides[in])[axis], dy = (*c.strides[out])[axis];
-    Shared s = prepare(c, p, 0, axis);
-    t.on = s.on, t.off = s.off;
-    for (std::int64_t j = 0; j < n; ++j, ++held) {
-      if (!once && j > 0) s = prepare(c, p, j, axis);
-      t.x[held] = load(*reinterpret_cast<const In*>(p[in] + j * dx));
-      t.scale[held] = s.scale, t.target[held] = s.target;
-      t.position[held] = std::int32_t(index.axis[1] + (axis == 1 ? j : 0));
-      t.to[held] = p[out] + j * dy;
-    }
-  }
-  static void run(const IndexedCall& c, std::int64_t begin, std::int64_t end) {
-    Tile t;
-    int held = 0;
-    const auto flush = [&] {
-      if (held > 0) compute_collected(t, held);
-      held = 0;
-    };
-    walk_lines<S, K...>(c, begin, end, [&](Index<kMaxIndexRank>& index, std::byte** p, int axis, std::int64_t n) {
-      const std::int64_t stride[] = {(((sig.raw >> K) & 1) ? 0 : (*c.strides[K])[axis])...};
-      const bool once = ((!is_prepared(int(K)) || stride[K] == 0) && ...);
-      if (n <= kCollectedLine) {
-        collect(c, index, p, axis, n, once, t, held);
-        index.position += n;
-        index.axis[axis] += n;
-        if (held + kCollectedLine > kPreparedTile) flush();
-        return;
-      }
-      flush();
-      const auto fill = [&](int begin, int end, const Shared& s) {
-        for (int j = begin; j < end; ++j) t.scale[j] = s.scale, t.target[j] = s.target;
-      };
-      const Shared start = prepare(c, p, 0, axis);
-      t.on = start.on, t.off = start.off;
-      if (once) fill(0, whole_blocks(n), start);
-      for (std::int64_t first = 0; first < n; first += kPreparedTile) {
-        const int count = int(std::min<std::int64_t>(kPreparedTile, n - first));
-        const int padded = whole_blocks(count);
-        for (int j = 0; j < count && !once; ++j) fill(j, j + 1, prepare(c, p, first + j, axis));
-        if (!once) fill(count, padded, Shared{});
-        const std::int64_t at = index.axis[1] + (axis == 1 ? first : 0);
-        for (int j = 0; j < padded; ++j) t.position[j] = std::int32_t(at + (axis == 1 ? j : 0));
-        compute(t, p[in] + first * stride[in], stride[in], p[out] + first * stride[out], stride[out], count, padded);
-      }
-      index.position += n;
-      index.axis[axis] += n;
-    });
-    flush();
-  }
-};
-
 // For bodies with from_words (kernels/random.h) over a one-dimensional loop: the random words of a whole tile are
 // computed at once, in vectors. Results do not depend on where a tile starts. The first two scalar inputs are seed and
 // offset.
@@ -337,7 +222,6 @@ template <class Body, fixed_string S, std::size_t... K> struct PositionIndexed<B
 template <class Body, fixed_string S, Sharing Share, class Seq> constexpr IndexedFn indexed_run() {
   if constexpr (requires { Body::of_position; })
     return &PositionIndexed<Body, S, std::make_index_sequence<std::size_t(signature_of<S>.count[0])>>::run;
-  else if constexpr (requires { Body::finished; }) return &PreparedIndexed<Body, S, Seq>::run;
   else if constexpr (requires { Body::arrays; }) return &RandomIndexed<Body, S, host_signature<S, Share>(), Seq>::run;
   else return &Indexed<Body, S, Seq>::run;
 }

@@ -348,7 +348,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
   static ND_FN void write_columns(const Statistics& stats, std::int64_t count, std::byte* const* p,
                                   const std::int64_t* step) {
     for (std::int64_t i = 0; i < count; ++i) {
-      A* const y[] = {element_at(p, step, nin + O, i)...};
+      A* const y[nout + 1] = {element_at(p, step, nin + O, i)...};
       write_column<Keeps>(stats, y, element_at(p, step, I, i)...);
     }
   }
@@ -434,12 +434,12 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
     for (int k = 0; k < Sums; ++k) to[k] = reinterpret_cast<A*>(sums[k]), share[k] = shares[k].v;
     if (m > 0) {
       Block<kVectorBlock> tiles[nin];
-      A* const y[] = {ends[O].v...};
+      A* const y[nout + 1] = {ends[O].v...};
       for (int k = 0; k < Sums; ++k)
         for (A& a : shares[k].v) a = A(0);
       write_block(all, stats, kVectorBlock, y, share, last_block<I, kVectorBlock>(tiles[I], p[I], n)...);
     }
-    A* const y[] = {reinterpret_cast<A*>(p[nin + O])...};
+    A* const y[nout + 1] = {reinterpret_cast<A*>(p[nin + O])...};
     write_block(all, stats, n - m, y, to, Input<I>(p[I])...);
     if (m == 0) return;
     (put_end<kVectorBlock>(y[O], ends[O].v, n), ...);

@@ -49,7 +49,7 @@ class ConstantArray : public Array {
 // ---- classes ------------------------------------------------------------------------------------
 struct SoftmaxCrossEntropyOptions {
   bool normalize = true;    // divide by the number of labels that are not ignored; false: by the batch size
-  bool cache_score = true;  // keep the softmax for backward instead of recomputing it
+  bool cache_score = true;  // no effect: backward computes the softmax again, from two numbers that are kept per label
   Array class_weight = {};  // (C), in the dtype of x
   int ignore_label = -1;
   std::string reduce = "mean";
@@ -66,8 +66,9 @@ struct SoftmaxCrossEntropyOptions {
 // nd::check_indices is on (IndexError from the next call that waits for the device) or debug mode (ValueError).
 //
 // If all labels are ignored, the mean is 0 and has the gradient 0, as in Chainer (PyTorch gives NaN); on the CPU this
-// is a warning. From forward to backward the arrays x and t are kept and, with cache_score, log_softmax(x); without it
-// only one array of the size of x exists at a time. linear_cross_entropy (probability_loss.h) needs none.
+// is a warning. From forward to backward the arrays x and t are kept, and two numbers for each label: the maximum of
+// the scores and the logarithm of the sum of exp(x - maximum). Only the gradient is another array of the size of x;
+// linear_cross_entropy (probability_loss.h) needs none.
 CATENA_EXPORT Variable softmax_cross_entropy(const Variable& x, const Variable& t,
                                              const SoftmaxCrossEntropyOptions& options = {});
 // In the order of the reference: softmax_cross_entropy(x, t, true, false).

@@ -443,6 +443,7 @@ struct IndexedCase {
   std::vector<Shape> arrays;
   std::vector<double> scalars;
   Shape loop;
+  Shape raw_output = {};  // of outputs, if it is not that of the loop
 };
 const std::vector<IndexedCase>& indexed_cases() {
   static const Shape image{2, 3, 9, 8}, pooled{2, 3, 5, 7}, patches{2, 3, 3, 2, 5, 7};
@@ -457,7 +458,13 @@ const std::vector<IndexedCase>& indexed_cases() {
       {"im2col_2d", {image}, steps, patches},
       {"col2im_2d", {patches}, steps, image},
       {"cross_entropy_pick", {{8, 6, 5}, {6}, {8, 5}}, {-1}, {8, 5}},
-      {"cross_entropy_bwd", {{6}, {8, 6, 5}, {8, 1, 5}}, {-1, 0.5, 40, 0.875, 0.025}, {8, 6, 5}},
+      {"cross_entropy", {{8, 6, 5}, {6}, {8, 1, 5}, {8, 1, 5}, {8, 1, 5}}, {-1}, {8, 1, 5}},
+      {"cross_entropy_scale", {{6}, {8, 1, 5}}, {-1, 0.5, 40, 0.025}, {8, 1, 5}},
+      {"cross_entropy_label_bwd",
+       {{8, 6, 5}, {8, 1, 5}, {8, 1, 5}, {8, 1, 5}, {8, 1, 5}, {8, 1, 5}},
+       {0.875},
+       {8, 1, 5},
+       {8, 6, 5}},
       {"one_hot", {{40, 1}}, {0, 1}, {40, 6}},
       {"dropout", {{1003}}, {7, 11, 0.4}, {1003}},
       {"searchsorted", {{100}, {1003}}, {1}, {1003}},
@@ -502,7 +509,7 @@ void run_indexed(const Item& item, Results& results, std::mt19937_64& random) {
     inputs.push_back(make(item.type(int(k)), c->arrays[k], Layout::contiguous, random, &values));
   }
   for (int k = def.nin; k < def.num_operands(); ++k)
-    outputs.push_back(make(item.type(k), c->loop, Layout::contiguous, random));
+    outputs.push_back(make(item.type(k), c->raw_output.empty() ? c->loop : c->raw_output, Layout::contiguous, random));
   const catena::EagerProgram program(def, item.number);
   on_both([&](int d) {
     std::vector<Input> in = reads(inputs, d);
@@ -517,7 +524,8 @@ void run_indexed(const Item& item, Results& results, std::mt19937_64& random) {
     nd::internal::execute(catena::call::Elementwise{&program, in, out, def.name});
   });
   // Exponentials and logarithms may differ in the last places; everything else is exact.
-  const bool has_functions = c->row == "cross_entropy_bwd" || c->row == "random_gamma" || c->row == "random_log_gamma";
+  const bool has_functions =
+      c->row == "cross_entropy_label_bwd" || c->row == "random_gamma" || c->row == "random_log_gamma";
   results.compare(def, item.loop(), "indexed", inputs, outputs, has_functions ? 32 : 0);
 }
 

@@ -158,18 +158,6 @@ BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
   Vec loss(std::size_t(N * D));
   call_indexed("cross_entropy_pick", "*d*dii->d", {N, D},
                {{log_y, {N, C, D}}, {weight, {C}}, {label, {N, D}}, scalar(ignore), {loss, {N, D}}});
-  const Vec g = noise.vector<double>(std::size_t(N * D), -1, 1), norm = {5};
-  Vec gx(log_y.size());
-  call_indexed("cross_entropy_bwd", "*ddiidddd->d", {N, C, D},
-               {{weight, {C}},
-                {log_y, {N, C, D}},
-                {label, {N, 1, D}},
-                scalar(ignore),
-                {g, {N, 1, D}},
-                {norm, {}},
-                scalar(0.9),
-                scalar(0.025),
-                {gx, {N, C, D}}});
   for (I n = 0; n < N; ++n)
     for (I d = 0; d < D; ++d) {
       const std::int32_t t = label[std::size_t(n * D + d)];
@@ -177,76 +165,92 @@ BOOST_AUTO_TEST_CASE(cross_entropy_picks_by_label) {
       if (t == ignore) BOOST_TEST(l == 0);
       else if (t >= C) BOOST_TEST(std::isnan(l));
       else BOOST_TEST(l == -weight[std::size_t(t)] * log_y[std::size_t((n * C + t) * D + d)]);
-      for (I c = 0; c < C; ++c) {
-        const double v = gx[std::size_t((n * C + c) * D + d)];
-        if (t == ignore) BOOST_TEST(v == 0);
-        else if (t >= C) BOOST_TEST(std::isnan(v));
-        else
-          BOOST_TEST(std::fabs(v - g[std::size_t(n * D + d)] * weight[std::size_t(t)] / 5 *
-                                       (std::exp(log_y[std::size_t((n * C + c) * D + d)]) - (c == t ? 0.9 : 0.025))) <
-                     1e-15);
-      }
     }
 }
 
-// Lines of one label and of several, of any length, in pieces; labels and g that do not vary along a line.
-template <class T> void check_gradients_of_picks(const char* signature, I N, I C, I D, double bound) {
-  Noise noise(static_cast<unsigned>(7 + C));
-  const auto log_y = noise.vector<T>(std::size_t(N * C * D), -5, -0.1), g = noise.vector<T>(std::size_t(N * D), -1, 1),
-             weight = noise.vector<T>(std::size_t(C), 0.5, 2);
-  std::vector<std::int32_t> label(std::size_t(N * D));
-  for (std::size_t k = 0; k < label.size(); ++k) label[k] = std::int32_t(I(5 * k) % (C + 2)) - 1;  // C is no class
-  const std::vector<T> norm = {4};
-  std::vector<T> gx(log_y.size());
-  call_indexed("cross_entropy_bwd", signature, {N, C, D},
-               {{weight, {C}},
-                {log_y, {N, C, D}},
+// The loss of a label, from the maximum and the logarithm of the sum; a small one beside a large score keeps its
+// digits.
+BOOST_AUTO_TEST_CASE(cross_entropy_of_labels) {
+  const I N = 3, C = 2, D = 2;
+  const std::vector<float> x = {1000, 1, 990, 2, 5, 6, 7, 8, 0, 0, 0, 0}, weight = {0.5f, 3},
+                           max = {1000, 2, 7, 8, 0, 0}, log_sum = {1e-5f, 0.25f, 0.5f, 0.75f, 1, 1};
+  const std::vector<std::int32_t> label = {0, 1, -1, 0, 2, 1};  // 2 is no class
+  std::vector<float> loss(std::size_t(N * D), 9);
+  call_indexed("cross_entropy", "*f*fffii->f", {N, 1, D},
+               {{x, {N, C, D}},
+                {weight, {C}},
+                {max, {N, 1, D}},
+                {log_sum, {N, 1, D}},
                 {label, {N, 1, D}},
                 scalar(std::int32_t(-1)),
-                {g, {N, 1, D}},
-                {norm, {}},
-                scalar(T(0.75)),
-                scalar(T(0.0625)),
-                {gx, {N, C, D}}});
-  for (I n = 0; n < N; ++n)
-    for (I c = 0; c < C; ++c)
-      for (I d = 0; d < D; ++d) {
-        const auto at = std::size_t((n * C + c) * D + d), of = std::size_t(n * D + d);
-        const std::int32_t t = label[of];
-        const double factor = t < 0 || t == C ? 0 : double(g[of]) * weight[std::size_t(t)] / 4;
-        const bool good =
-            t == -1  ? gx[at] == 0
-            : t == C ? std::isnan(gx[at])
-                     : std::fabs(gx[at] - factor * (std::exp(double(log_y[at])) - (c == t ? 0.75 : 0.0625))) < bound;
-        if (!good) BOOST_ERROR(signature << " at " << n << ' ' << c << ' ' << d << " of " << N << ' ' << C << ' ' << D);
-      }
+                {loss, {N, 1, D}}});
+  BOOST_TEST((loss[0] == 0.5f * 1e-5f && loss[1] == 3 * 0.25f && loss[2] == 0));
+  BOOST_TEST((loss[3] == 0.5f * 2.75f && std::isnan(loss[4]) && loss[5] == 3));
 }
-BOOST_AUTO_TEST_CASE(gradients_of_picks_along_any_line) {
-  for (const I C : {1, 2, 10, 16, 17, 255, 257, 1000})
-    for (const I D : {1, 2, C < 100 ? 300 : 3}) {
-      check_gradients_of_picks<float>("*ffiiffff->f", 5, C, D, 1e-6);
-      check_gradients_of_picks<double>("*ddiidddd->d", 4, C, D, 2e-15);
+
+// A scale that is the same for all classes, the gradient of all classes and that of the label.
+template <class T> void check_cross_entropy_bwd(const char* numbers, const char* row, const char* of_label, I C) {
+  Noise noise(static_cast<unsigned>(7 + C));
+  const I N = 5;
+  const auto x = noise.vector<T>(std::size_t(N * C), 995, 1000), g = noise.vector<T>(std::size_t(N), -1, 1),
+             weight = noise.vector<T>(std::size_t(C), 0.5, 2);
+  const std::vector<T> norm = {4}, max(std::size_t(N), T(1000)), log_sum = noise.vector<T>(std::size_t(N), 0, 3);
+  const std::vector<std::int32_t> label = {0, -1, std::int32_t(C - 1), std::int32_t(C / 2), std::int32_t(C)};
+  std::vector<T> scale(std::size_t(N), 9), off(std::size_t(N), 9), gx(x.size(), 9);
+  call_indexed("cross_entropy_scale", numbers, {N, 1, 1},
+               {{weight, {C}},
+                {label, {N, 1, 1}},
+                scalar(std::int32_t(-1)),
+                {g, {N, 1, 1}},
+                {norm, {}},
+                scalar(T(0.0625)),
+                {scale, {N, 1, 1}},
+                {off, {N, 1, 1}}});
+  for (I n = 0; n < N; ++n) {
+    std::vector<T> x_row(x.begin() + n * C, x.begin() + (n + 1) * C), gx_row(std::size_t(C), 9);
+    std::vector<T> m = {max[std::size_t(n)]}, s = {log_sum[std::size_t(n)]}, k = {scale[std::size_t(n)]},
+                   o = {off[std::size_t(n)]};
+    call_row("cross_entropy_bwd", row, C, {{x_row, {C}}, {m, {}}, {s, {}}, {k, {}}, {o, {}}, {gx_row, {C}}});
+    std::copy(gx_row.begin(), gx_row.end(), gx.begin() + n * C);
+  }
+  call_indexed("cross_entropy_label_bwd", of_label, {N, 1, 1},
+               {{x, {N, C, 1}},
+                {max, {N, 1, 1}},
+                {log_sum, {N, 1, 1}},
+                {scale, {N, 1, 1}},
+                {off, {N, 1, 1}},
+                {label, {N, 1, 1}},
+                scalar(T(0.75)),
+                {gx, {N, C, 1}}});
+  for (I n = 0; n < N; ++n)
+    for (I c = 0; c < C; ++c) {
+      const std::int32_t t = label[std::size_t(n)];
+      const T v = gx[std::size_t(n * C + c)];
+      const double factor = t < 0 || t == C ? 0 : double(g[std::size_t(n)]) * weight[std::size_t(t)] / 4;
+      const double p = std::exp(double(x[std::size_t(n * C + c)]) - 1000 - double(log_sum[std::size_t(n)]));
+      const bool good = t == -1  ? v == 0
+                        : t == C ? std::isnan(v)
+                                 : std::fabs(v - factor * (p - (c == t ? 0.75 : 0.0625))) <
+                                       8 * double(std::numeric_limits<T>::epsilon());
+      if (!good) BOOST_ERROR(row << " at " << n << ' ' << c << " of " << C << ": " << v);
     }
 }
-// Ignored elements stay 0 beside scores that are no numbers.
-BOOST_AUTO_TEST_CASE(ignored_picks_have_no_gradient) {
-  const float nan = NAN;
-  const std::vector<float> log_y = {nan, 800, -1, nan}, weight = {1, 1}, g = {1}, norm = {1};
-  const std::vector<std::int32_t> label = {-1, 1};
-  std::vector<float> gx(4, 9);
-  call_indexed("cross_entropy_bwd", "*ffiiffff->f", {2, 2, 1},
-               {{weight, {2}},
-                {log_y, {2, 2, 1}},
-                {label, {2, 1, 1}},
-                scalar(std::int32_t(-1)),
-                {g, {}},
-                {norm, {}},
-                scalar(1.f),
-                scalar(0.f),
-                {gx, {2, 2, 1}}});
-  BOOST_TEST((gx[0] == 0 && gx[1] == 0));
-  BOOST_TEST(std::fabs(gx[2] - std::exp(-1.0)) < 1e-6);
-  BOOST_TEST(std::isnan(gx[3]));
+BOOST_AUTO_TEST_CASE(gradients_of_cross_entropy) {
+  for (const I C : {1, 2, 10, 16, 17, 255, 257, 1000}) {
+    check_cross_entropy_bwd<float>("*fiifff->ff", "fffff->f", "*fffffif->*f", C);
+    check_cross_entropy_bwd<double>("*diiddd->dd", "ddddd->d", "*dddddid->*d", C);
+  }
+}
+// Ignored rows have the gradient 0 beside scores that are no numbers.
+BOOST_AUTO_TEST_CASE(ignored_rows_have_no_gradient) {
+  std::vector<float> x = {NAN, 800, -HUGE_VALF}, number = {1}, scale = {NAN}, off = {-1}, gx(3, 9);
+  call_row("cross_entropy_bwd", "fffff->f", 3,
+           {{x, {3}}, {number, {}}, {number, {}}, {scale, {}}, {off, {}}, {gx, {3}}});
+  BOOST_TEST((gx == std::vector<float>{0, 0, 0}));
+  scale = {1}, off = {0};
+  call_row("cross_entropy_bwd", "fffff->f", 3,
+           {{x, {3}}, {number, {}}, {number, {}}, {scale, {}}, {off, {}}, {gx, {3}}});
+  BOOST_TEST((std::isnan(gx[0]) && gx[2] == 0));
 }
 
 BOOST_AUTO_TEST_CASE(cross_entropy_of_logistic_functions) {

@@ -1,4 +1,5 @@
 // Row-wise kernels: softmax, log-softmax and batch normalisation with their gradients, against float64 or wider.
+#include <algorithm>
 #include <cmath>
 
 #include <boost/test/unit_test.hpp>
@@ -32,10 +33,11 @@ template <class T> void check_softmax() {
   const double eps = std::numeric_limits<T>::epsilon();
   for (std::size_t n : lengths()) {
     const auto x = noise.vector<T>(n, -30, 30), gy = noise.vector<T>(n, -1, 1);
-    std::vector<T> y(n), log_y(n), gx(n), log_gx(n);
+    std::vector<T> y(n), log_y(n), gx(n), log_gx(n), max(1), log_sum(1);
     const auto count = std::int64_t(n);
     call_row("softmax", with<T>("T->T"), count, {{x, row_of(x)}, {y, row_of(y)}});
     call_row("log_softmax", with<T>("T->T"), count, {{x, row_of(x)}, {log_y, row_of(y)}});
+    call_row("log_softmax_statistics", with<T>("T->;TT"), count, {{x, row_of(x)}, {max, {}}, {log_sum, {}}});
     call_row("softmax_bwd", with<T>("TT->T"), count, {{y, row_of(y)}, {gy, row_of(y)}, {gx, row_of(y)}});
     call_row("log_softmax_bwd", with<T>("TT->T"), count, {{log_y, row_of(y)}, {gy, row_of(y)}, {log_gx, row_of(y)}});
     Wide sum = 0, dot = 0, total = 0;
@@ -46,6 +48,8 @@ template <class T> void check_softmax() {
     for (std::size_t i = 0; i < n; ++i) e_gx[i] = e[i] * (gy[i] - dot), e_log_gx[i] = gy[i] - e[i] * total;
     check_near(y, e, 50 * eps, eps);
     check_near(log_y, e_log, 20 * eps, 50 * eps);
+    BOOST_TEST(max[0] == *std::max_element(x.begin(), x.end()));
+    check_near(log_sum, {std::log(sum) - max[0]}, 20 * eps, 20 * eps);
     check_near(gx, e_gx, 100 * eps, 20 * eps);
     check_near(log_gx, e_log_gx, 100 * eps, 50 * eps);
   }

@@ -69,6 +69,18 @@ std::vector<Case> cases() {
          const Wide log_of_sum = log_sum(in[0]);
          return {each(in[0], [&](auto i) { return in[0][i] - log_of_sum; })};
        }},
+      {"log_softmax_statistics",
+       {all, rows, rows},
+       [=](auto& in) -> std::vector<Line> {
+         const Wide max = *std::max_element(in[0].begin(), in[0].end());
+         return {{max}, {log_sum(in[0]) - max}};
+       }},
+      {"cross_entropy_bwd",
+       {all, rows, rows, rows, rows, all},
+       [](auto& in) -> std::vector<Line> {
+         const Wide max = in[1][0], of_sum = in[2][0], scale = in[3][0], off = in[4][0];
+         return {each(in[0], [&](auto i) { return off < 0 ? 0 : scale * (std::exp(in[0][i] - max - of_sum) - off); })};
+       }},
       {"softmax_bwd",
        {all, all, all},
        [](auto& in) -> std::vector<Line> {

@@ -38,6 +38,25 @@ std::vector<double> naive_losses(const Array& x, const std::vector<std::int32_t>
   return losses;
 }
 
+// The gradient of the sum of gy times the losses: weight[t] gy (softmax(x) - [j = t]).
+std::vector<double> naive_gradients(const Array& x, const std::vector<std::int32_t>& t,
+                                    const std::vector<double>& weight, const std::vector<double>& gy) {
+  const std::int64_t n = x.shape(0), c = x.shape(1), d = x.size() / (n * c);
+  const std::vector<double> xs = to_vector<double>(x);
+  std::vector<double> gx(xs.size());
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t k = 0; k < d; ++k) {
+      const auto row = std::size_t(i * d + k);
+      double total = 0;
+      for (std::int64_t j = 0; j < c; ++j) total += std::exp(xs[std::size_t((i * c + j) * d + k)]);
+      for (std::int64_t j = 0; j < c && t[row] >= 0; ++j) {
+        const auto at = std::size_t((i * c + j) * d + k);
+        gx[at] = (std::exp(xs[at]) / total - double(j == t[row])) * weight[std::size_t(t[row])] * gy[row];
+      }
+    }
+  return gx;
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(loss)
@@ -101,22 +120,79 @@ BOOST_AUTO_TEST_CASE(gradients_of_few_classes_and_many_rows) {
                                              {.class_weight = astype(w, dtype), .reduce = "no"});
       y.set_grad(astype(gy, dtype));
       y.backward();
-      const std::vector<double> xs = to_vector<double>(x), ws = to_vector<double>(w), gs = to_vector<double>(gy);
-      std::vector<double> expected(xs.size());
-      for (std::int64_t i = 0; i < n; ++i)
-        for (std::int64_t k = 0; k < d; ++k) {
-          const std::int64_t label = t[std::size_t(i * d + k)];
-          double total = 0;
-          for (std::int64_t j = 0; j < c; ++j) total += std::exp(xs[std::size_t((i * c + j) * d + k)]);
-          for (std::int64_t j = 0; j < c && label >= 0; ++j) {
-            const auto at = std::size_t((i * c + j) * d + k);
-            expected[at] =
-                (std::exp(xs[at]) / total - double(j == label)) * ws[std::size_t(label)] * gs[std::size_t(i * d + k)];
-          }
-        }
+      const std::vector<double> expected = naive_gradients(x, t, to_vector<double>(w), to_vector<double>(gy));
       const double bound = dtype == Dtype::float32 ? 1e-6 : 1e-14;
       BOOST_TEST_CONTEXT(shape << ' ' << dtype)
       BOOST_CHECK_NO_THROW(testing::assert_allclose(v.grad(), array(expected, shape), bound, bound));
+    }
+}
+
+// The logarithm of the sum is far below the last digit of the maximum.
+BOOST_AUTO_TEST_CASE(a_small_loss_beside_large_scores) {
+  const Array x = array<float>({1000, 988.487f, -1011.5f, -1000}, {2, 2});
+  const std::vector<std::int32_t> t{0, 1};
+  const std::vector<double> exact = naive_losses(x, t, {1, 1}, -1);
+  Variable v(x), y = nn::softmax_cross_entropy(v, Variable(labels(t, {2})), {.reduce = "no"});
+  y.set_grad(arrays::ones({2}, Dtype::float32));
+  y.backward();
+  const std::vector<double> losses = to_vector<double>(y.data()), gx = to_vector<double>(v.grad());
+  for (std::size_t i = 0; i < 2; ++i) {
+    BOOST_TEST((exact[i] > 9e-6 && exact[i] < 1.1e-5), exact[i]);
+    BOOST_TEST(std::fabs(losses[i] - exact[i]) < 1e-7, losses[i] << " for " << exact[i]);
+    BOOST_TEST(std::fabs(gx[3 * i] - std::expm1(-exact[i])) < 2e-7, gx[3 * i]);
+    BOOST_TEST(std::fabs(gx[1 + i] + std::expm1(-exact[i])) < 1e-9, gx[1 + i]);
+  }
+}
+
+// Losses and gradients of 16-bit scores are computed in float32.
+BOOST_AUTO_TEST_CASE(sixteen_bit_scores_round_once) {
+  for (const Dtype dtype : {Dtype::float16, Dtype::bfloat16}) {
+    const Array x = astype(spread({4, 50}, -2, 2), dtype);
+    const std::vector<std::int32_t> t{3, 49, -1, 0};
+    const std::vector<double> ones(50, 1.0), exact = naive_losses(x, t, ones, -1),
+                                             slope = naive_gradients(x, t, ones, {1, 1, 1, 1});
+    Variable v(x), y = nn::softmax_cross_entropy(v, Variable(labels(t, {4})), {.reduce = "no"});
+    y.set_grad(arrays::ones({4}, dtype));
+    y.backward();
+    const double unit = dtype == Dtype::float16 ? std::ldexp(1.01, -11) : std::ldexp(1.01, -8);
+    BOOST_TEST_CONTEXT(dtype) {
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), array(exact, {4}), 0, unit));
+      BOOST_CHECK_NO_THROW(testing::assert_allclose(v.grad(), array(slope, {4, 50}), 0, unit));
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(scores_of_any_layout) {
+  const Array memory = spread({2, 3, 4, 5}, -2, 2);
+  for (const Dims& order : {Dims{0, 1, 2, 3}, Dims{0, 3, 1, 2}, Dims{0, 1, 3, 2}, Dims{3, 2, 1, 0}, Dims{2, 1, 0, 3}})
+    for (const double smoothing : {0.0, 0.25}) {
+      const Array x = transpose(memory, order);
+      const std::int64_t classes = x.shape(1);
+      const Shape t_shape{x.shape(0), x.shape(2), x.shape(3)};
+      std::vector<std::int32_t> t;
+      for (std::int64_t i = 0; i < x.size() / classes; ++i) t.push_back(std::int32_t((7 * i) % (classes + 1)) - 1);
+      const std::vector<double> ones(std::size_t(classes), 1.0);
+      const Array gy = spread(t_shape, 0.5, 1.5, 3);
+      Variable v(x), y = nn::softmax_cross_entropy(v, Variable(labels(t, t_shape)),
+                                                   {.reduce = "no", .label_smoothing = smoothing});
+      y.set_grad(gy);
+      y.backward();
+      // The smoothed target is a mixture of all classes.
+      const std::vector<double> gys = to_vector<double>(gy);
+      std::vector<double> losses = naive_losses(x, t, ones, -1), gx = naive_gradients(x, t, ones, gys);
+      for (double& l : losses) l *= 1 - smoothing;
+      for (double& g : gx) g *= 1 - smoothing;
+      for (std::int32_t c = 0; c < classes; ++c) {
+        std::vector<std::int32_t> other = t;
+        for (std::int32_t& label : other) label = label < 0 ? -1 : c;
+        const std::vector<double> more = naive_losses(x, other, ones, -1), slope = naive_gradients(x, other, ones, gys);
+        for (std::size_t k = 0; k < losses.size(); ++k) losses[k] += more[k] * smoothing / double(classes);
+        for (std::size_t k = 0; k < gx.size(); ++k) gx[k] += slope[k] * smoothing / double(classes);
+      }
+      BOOST_TEST_CONTEXT(x.shape() << ' ' << smoothing) {
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(y.data(), array(losses, t_shape), 1e-13, 1e-13));
+        BOOST_CHECK_NO_THROW(testing::assert_allclose(v.grad(), array(gx, x.shape()), 1e-14, 1e-13));
+      }
     }
 }
 

@@ -71,10 +71,13 @@ static void warn_if_none(std::string_view op, const Array& count, int ignored) {
 }
 
 Array count_of_labels(std::string_view op, const Array& t, int ignored, autograd::Dtype dtype) {
-  const Array valid = not_equal(t, ignored);
-  if (warns(t))
-    warn_if_none(op, autograd::astype(autograd::reduce(catena::kernels::count_nonzero, valid), dtype), ignored);
-  return count_of(valid, dtype);
+  const Array found = autograd::map_reduce(catena::kernels::count_nonzero, catena::kernels::not_equal, {t, ignored});
+  if (warns(t)) warn_if_none(op, found, ignored);
+  if (autograd::internal::wants_elementary_nodes()) return count_of(not_equal(t, ignored), dtype);
+  const Array count = autograd::arrays::empty({}, dtype, t.device());
+  const Operand operands[] = {found, 1};
+  autograd::apply_into(catena::kernels::maximum, operands, {&count, 1});
+  return count;
 }
 
 Array total_weight(std::string_view op, const Array& weight, const Array& x, const Array& t, int ignored) {

@@ -18,6 +18,7 @@ namespace nn {
 
 using autograd::apply;
 using autograd::Arrays;
+using autograd::Constant;
 using autograd::Dtype;
 using autograd::FunctionNode;
 using autograd::Operand;
@@ -37,17 +38,21 @@ Array weights_of(const SoftmaxCrossEntropyOptions& o, const Array& x) {
   return internal::class_weights(kOp, o.class_weight, x);
 }
 
-// Returns the divisor of the sum as a 0-d array: a count computed on the device is not copied to the host.
-Array normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Array& t) {
+// Returns the divisor of the sum: a number, or a 0-d array, so that a count computed on the device is not copied to the
+// host.
+Constant normaliser(const SoftmaxCrossEntropyOptions& o, const Array& x, const Array& t) {
   const Dtype dtype = catena::compute_dtype(x.dtype());
-  const auto constant = [&](std::int64_t n) {
-    return autograd::arrays::full({}, double(std::max<std::int64_t>(n, 1)), dtype, x.device());
-  };
-  if (o.reduce != "mean") return constant(1);
-  if (!o.normalize) return constant(x.shape(0));
-  if (catena::is_floating(t.dtype())) return constant(x.size() / std::max<std::int64_t>(x.shape(1), 1));
+  const auto number = [](std::int64_t n) { return double(std::max<std::int64_t>(n, 1)); };
+  if (o.reduce != "mean") return 1.0;
+  if (!o.normalize) return number(x.shape(0));
+  if (catena::is_floating(t.dtype())) return number(x.size() / std::max<std::int64_t>(x.shape(1), 1));
   if (!o.normalize_by_weight || !o.class_weight) return internal::count_of_labels(kOp, t, o.ignore_label, dtype);
   return internal::total_weight(kOp, o.class_weight, x, t, o.ignore_label);
+}
+
+Variable reduced_by(const Variable& losses, const std::string& reduce, const Constant& norm, Dtype dtype) {
+  if (norm.is_array()) return internal::reduced(losses, reduce, norm.array(), dtype);
+  return internal::reduced(losses, reduce, norm.scalar().to_double(), dtype);
 }
 
 // Returns -sum(q w log softmax(x)) along axis 1, for probabilities q.
@@ -67,11 +72,7 @@ Variable of_probabilities(const Variable& x, const Variable& t, const SoftmaxCro
   });
   Variable q = internal::wide(t);
   if (o.label_smoothing > 0) q = q * (1 - o.label_smoothing) + o.label_smoothing / double(x.shape(1));
-  if (autograd::internal::wants_elementary_nodes()) {
-    const Variable losses = cross_entropies(x, q, o);
-    return internal::reduced(losses, o.reduce, double(o.normalize ? losses.size() : x.shape(0)), x.dtype());
-  }
-  return internal::reduced(cross_entropies(x, q, o), o.reduce, normaliser(o, x.data(), t.data()), x.dtype());
+  return reduced_by(cross_entropies(x, q, o), o.reduce, normaliser(o, x.data(), t.data()), x.dtype());
 }
 
 // With class weights, the gradient of a class depends on its own weight and on the sum of all.
@@ -85,8 +86,8 @@ Variable of_weighted_smoothed_labels(const Variable& x, const Variable& t, const
   const Operand operands[] = {autograd::reshape(labels, {shape[0], 1, shape[2]}), rest, 1 - o.label_smoothing + rest};
   autograd::apply_indexed(catena::kernels::one_hot, operands, {&q, 1});
   const Variable losses = cross_entropies(x, constant_variable(autograd::reshape(q, x.shape())), o);
-  return internal::reduced(autograd::masked(losses, internal::not_equal(labels, o.ignore_label)), o.reduce,
-                           normaliser(o, x.data(), labels), x.dtype());
+  return reduced_by(autograd::masked(losses, internal::not_equal(labels, o.ignore_label)), o.reduce,
+                    normaliser(o, x.data(), labels), x.dtype());
 }
 
 autograd::internal::FunctionOptions options_of(const SoftmaxCrossEntropyOptions& o) {
@@ -111,23 +112,25 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
     internal::expect_labelled(in_types);
   }
 
+  // Reads x once: the losses and, in backward, log softmax(x) are computed from x and from the two numbers of each row.
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
-    const Array &x = in[0], t = internal::labels_of(in[1]);
-    const Shape shape = internal::flat_shape(x.shape());
-    internal::check_labels(kOp, in[1], shape[1], options_.ignore_label);
-    const Array log_y = log_probabilities(x);
-    if (options_.cache_score) log_y_ = log_y;
-    const Array loss = autograd::arrays::empty({shape[0], shape[2]}, x.dtype(), x.device());
-    const Operand operands[] = {log_y, weights_of(options_, x), autograd::reshape(t, {shape[0], shape[2]}),
-                                options_.ignore_label};
-    autograd::apply_indexed(catena::kernels::cross_entropy_pick, operands, {&loss, 1});
+    const Array x = autograd::reshape(in[0], internal::flat_shape(in[0].shape())), t = internal::labels_of(in[1]);
+    internal::check_labels(kOp, in[1], x.shape(1), options_.ignore_label);
+    weight_ = weights_of(options_, x);
+    const Operand operand[] = {x};
+    const Arrays statistics = autograd::row_wise(catena::kernels::log_softmax_statistics, operand, 1);
+    max_ = statistics[0], log_sum_ = statistics[1];
+    const Array loss = autograd::arrays::empty(of_rows(x), x.dtype(), x.device());
+    const Operand operands[] = {x, weight_, max_, log_sum_, autograd::reshape(t, of_rows(x)), options_.ignore_label};
+    autograd::apply_indexed(catena::kernels::cross_entropy, operands, {&loss, 1});
     norm_ = normaliser(options_, x, t);
-    const Array losses = options_.label_smoothing > 0 ? smoothed(loss, log_y, t) : loss;
+    const Array losses = options_.label_smoothing > 0 ? smoothed(loss, x, t) : loss;
     if (options_.reduce == "no") return {autograd::reshape(autograd::astype(losses, x.dtype()), t.shape())};
     // The sum over a 16-bit batch may exceed the range of its dtype; the mean does not.
-    const Array total = autograd::reduce(catena::kernels::sum, losses, {}, false, norm_.dtype());
-    return {autograd::astype(total / norm_, x.dtype())};
+    const Array total = autograd::reduce(catena::kernels::sum, losses, {}, false, max_.dtype());
+    const Array result = options_.reduce == "sum" ? total : total / internal::constant(norm_);
+    return {autograd::astype(result, x.dtype())};
   }
 
   Variables backward(const Targets& targets, const Variables& gy) override {
@@ -146,36 +149,35 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
   double off(std::int64_t classes) const { return options_.label_smoothing / double(classes); }
   double on(std::int64_t classes) const { return 1 - options_.label_smoothing + off(classes); }
 
-  // Returns on loss + off (the losses for all other labels), in the compute dtype.
-  Array smoothed(const Array& loss, const Array& log_y, const Array& t) const {
-    const Array all = autograd::reduce(catena::kernels::sum, log_y, 1, false, norm_.dtype());
-    const Array mixed =
-        autograd::astype(loss, norm_.dtype()) * (1 - options_.label_smoothing) - all * off(log_y.shape(1));
+  // The shape of one number for each label, of scores (N, C, D).
+  static Shape of_rows(const Array& x) { return {x.shape(0), 1, x.shape(2)}; }
+
+  // Returns on loss + off (the losses for all other labels), in the compute dtype. The sum of the log probabilities of
+  // a row is sum(x - max) - C log_sum; that of x itself would lose digits if all scores are large.
+  Array smoothed(const Array& loss, const Array& x, const Array& t) const {
+    const double e = options_.label_smoothing;
+    const Array sum =
+        autograd::map_reduce(catena::kernels::sum, catena::kernels::subtract, {x, max_}, 1, /*keepdims=*/true);
+    const Array mixed = autograd::astype(loss, max_.dtype()) * (1 - e) + log_sum_ * e - sum * off(x.shape(1));
     return autograd::where(internal::not_equal(autograd::reshape(t, loss.shape()), options_.ignore_label), mixed, 0);
   }
 
-  static Array log_probabilities(const Array& x) {
-    const Operand operands[] = {x};
-    return autograd::reshape(autograd::row_wise(catena::kernels::log_softmax, operands, 1)[0],
-                             internal::flat_shape(x.shape()));
-  }
-
-  Variable fused(const Array& x, const Array& t, const Array& gy) const {
-    const Shape flat = internal::flat_shape(x.shape());
-    // Every axis costs a GPU a division per element.
-    const Shape shape = flat[2] == 1 ? Shape{flat[0], flat[1]} : flat;
-    const Shape of_label = flat[2] == 1 ? Shape{flat[0], 1} : Shape{flat[0], 1, flat[2]};
-    const Array gx = autograd::arrays::empty(shape, x.dtype(), x.device());
-    const Operand operands[] = {weights_of(options_, x),
-                                autograd::reshape(log_y_ ? log_y_ : log_probabilities(x), shape),
-                                autograd::reshape(t, of_label),
-                                options_.ignore_label,
-                                gy.ndim() == 0 ? gy : autograd::reshape(gy, of_label),
-                                norm_,
-                                on(flat[1]),
-                                off(flat[1])};
-    autograd::apply_indexed(catena::kernels::cross_entropy_bwd, operands, {&gx, 1});
-    return constant_variable(autograd::reshape(gx, x.shape()));
+  Variable fused(const Array& given_x, const Array& t, const Array& gy) const {
+    const Array x = autograd::reshape(given_x, internal::flat_shape(given_x.shape()));
+    const std::int64_t classes = x.shape(1);
+    const Array labels = autograd::reshape(t, of_rows(x)),
+                each_gy = gy.ndim() == 0 ? gy : autograd::reshape(gy, of_rows(x));
+    const Array scale = autograd::arrays::empty(of_rows(x), max_.dtype(), x.device()),
+                each_off = autograd::arrays::empty(of_rows(x), max_.dtype(), x.device());
+    const Operand of_scale[] = {weight_,     labels, options_.ignore_label, each_gy, internal::constant(norm_),
+                                off(classes)};
+    const Array scales[] = {scale, each_off};
+    autograd::apply_indexed(catena::kernels::cross_entropy_scale, of_scale, scales);
+    const Operand of_all[] = {x, max_, log_sum_, scale, each_off};
+    const Array gx = autograd::row_wise(catena::kernels::cross_entropy_bwd, of_all, 1)[0];
+    const Operand of_label[] = {x, max_, log_sum_, scale, each_off, labels, on(classes)};
+    autograd::apply_indexed(catena::kernels::cross_entropy_label_bwd, of_label, {&gx, 1});
+    return constant_variable(autograd::reshape(gx, given_x.shape()));
   }
 
   // (softmax(x) - q) * scale * gy for the probabilities q of the target, where only softmax(x) and gy are
@@ -187,11 +189,9 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
     const Operand operands[] = {labels, 0.0, 1.0};
     autograd::apply_indexed(catena::kernels::one_hot, operands, {&onehot, 1});
     // scale is weight[t] / normaliser for valid labels, else 0; weight[t] is computed as a sum over the one-hot axis.
-    const Array weight =
-        autograd::sum(onehot * autograd::reshape(weights_of(options_, x.data()), {1, shape[1], 1}), 1, true);
+    const Array weight = autograd::sum(onehot * autograd::reshape(weight_, {1, shape[1], 1}), 1, true);
     const Array valid = apply(catena::kernels::not_equal, {labels, options_.ignore_label});
-    const Array scale =
-        autograd::astype(autograd::where(valid, weight, 0.0) / autograd::astype(norm_, x.dtype()), x.dtype());
+    const Array scale = autograd::astype(autograd::where(valid, weight, 0.0) / internal::constant(norm_), x.dtype());
     const double rest = off(shape[1]);
     const Array q = rest > 0 ? onehot * (on(shape[1]) - rest) + rest : onehot;
     const Variable distance = reshape(softmax(x), shape) - constant_variable(q);
@@ -201,7 +201,8 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
   }
 
   SoftmaxCrossEntropyOptions options_;
-  Array log_y_, norm_;
+  Array weight_, max_, log_sum_;
+  Constant norm_;
 };
 
 }  // namespace
