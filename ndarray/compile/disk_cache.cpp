@@ -290,7 +290,7 @@ void for_each_record(const std::string& folder, const std::function<void(std::st
     const std::string record = read_all(file, static_cast<std::uint64_t>(status.st_size));
     if (const std::optional<Decoded> found = decode(record)) use(found->key, found->value);
   }
-  if (error) problem = concat("cannot read \"", folder, "\" (", error.message(), ")");
+  if (error && problem.empty()) problem = concat("cannot read \"", folder, "\" (", error.message(), ")");
   catena::check<catena::RuntimeError>(problem.empty(), "records", problem);
 }
 

@@ -33,6 +33,8 @@ class Recompilation {
       job.text = *std::move(text);
     });
     total_ = jobs.size();
+    catena::check<catena::RuntimeError>(total_ > 0, "recompile", "there are no kernels in \"", from,
+                                        "\" that programs with this version of Catena and of NVRTC have compiled");
     for (auto& [key, job] : jobs) {
       job.key = key;
       if (cache_.find(key)) job.record.clear(), report({{job.text.request.name}}, true);
