@@ -3,6 +3,8 @@
 
 #include <set>
 
+#include <catena/kernels/base/config.h>
+#include <catena/ndarray/chainer_cuda/config.h>
 #include <catena/tests/cuda/disk_cache_folders.h>
 
 using namespace disk_cache_folders;
@@ -100,6 +102,8 @@ BOOST_AUTO_TEST_CASE(shared_folders_are_never_changed) {
   BOOST_CHECK(cache.find("key") == "of the package");
   for (int k = 0; k < 10; ++k) BOOST_CHECK(cache.store(std::to_string(k), std::string(30, 'x')));
   BOOST_CHECK_LE(files_in(f.own), 1u);
+  limited.limit_bytes = 10;
+  BOOST_CHECK(DiskCache(limited).find("key") == "of the package");
   DiskCache unlimited(settings(f.own, f.shared));
   BOOST_CHECK(unlimited.store("damaged", "again"));
   BOOST_CHECK(unlimited.find("damaged") == "again");
@@ -191,6 +195,26 @@ BOOST_AUTO_TEST_CASE(shared_folders_of_the_environment) {
     const std::string library_folder = maps.substr(start, name - start), end = "/share/catena/kernels";
     HOLDS(of_prefix.size() == 1 && of_prefix[0].ends_with(end));
     HOLDS(library_folder.starts_with(of_prefix[0].substr(0, of_prefix[0].size() - end.size()) + "/"));
+    return true;
+  });
+  BOOST_CHECK_MESSAGE(child.status == 0, child.errors);
+}
+
+BOOST_AUTO_TEST_CASE(the_configuration_names_the_shared_folders_and_why_one_is_not_used) {
+  const Folders f;
+  const std::string all = f.shared + ":" + (f.folder.path / "missing").string() + ":" + f.own;
+  fs::create_directory(f.own);
+  fs::permissions(f.own, fs::perms(0777));
+  const Child child = in_child([&] {
+    const auto value = [](const char* setting) {
+      ::setenv("CATENA_SHARED_KERNELS", setting, 1);
+      for (const catena::ConfigEntry& entry : catena::config_entries())
+        if (entry.name == "CATENA_SHARED_KERNELS") return entry.value;
+      return std::string();
+    };
+    HOLDS(value("off") == "\"off\"; in effect: none");
+    HOLDS(value(all.c_str()).starts_with("\"" + all + "\"; in effect: " + f.shared + ", none: cannot use \""));
+    HOLDS(value(all.c_str()).find("none: other users may write \"" + f.own + "\"") != std::string::npos);
     return true;
   });
   BOOST_CHECK_MESSAGE(child.status == 0, child.errors);
