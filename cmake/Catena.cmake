@@ -36,6 +36,8 @@ option(CATENA_WITH_CURL "Use libcurl to download data sets, if it is found" ON)
 option(CATENA_WITH_MPI "Let mpirun start distributed training, if an MPI library is found" ON)
 option(CATENA_WITH_HDF5 "Read and write HDF5 files of models, if the HDF5 library is found" ON)
 option(CATENA_WITH_CUDA_TOOLKIT "Check the CUDA backend against an installed toolkit in the tests, if one is found" ON)
+set(CATENA_KERNEL_ARCHITECTURES "" CACHE STRING "GPUs for which catena_shared_kernels compiles kernels, a list of compute capabilities: 80;90")
+set(CATENA_KERNEL_CACHE "" CACHE PATH "Folder with kernels of programs that ran with CATENA_CACHE_DIR=<folder>: catena_shared_kernels compiles them, too")
 set(CATENA_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 set(CATENA_COMPONENTS "ndarray;autograd;nn;training" CACHE STRING "What to build, a list of: ndarray;autograd;nn;training")
 

@@ -2,7 +2,7 @@
 # find_package(catena COMPONENTS ndarray) works whether ndarray was installed alone or with the rest.
 #
 # CMake's components of the installation are the packages of CatenaPackages.cmake: ndarray, ndarray_dev (kernels and ndarray), training,
-# training_dev (the other libraries), hdf5, mpi, tools, doc. `uninstall` is in no package.
+# training_dev (the other libraries), hdf5, mpi, tools, doc, and kernels, if some are compiled in advance. `uninstall` is in no package.
 include(CMakePackageConfigHelpers)
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/catena")

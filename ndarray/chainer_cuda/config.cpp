@@ -5,6 +5,7 @@
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/compile/disk_cache.h>
+#include <catena/ndarray/compile/private_files.h>
 #include <catena/ndarray/cpu/gemm.h>
 #include <catena/ndarray/cpu/host_compiler.h>
 #include <catena/ndarray/cuda/compiler/kernel_cache.h>
@@ -82,6 +83,14 @@ std::string cache_folder() {
   const std::string folder = cuda::disk_cache_settings().directory;
   return folder.empty() ? "no cache" : folder;
 }
+std::string shared_kernels() {
+  std::string text;
+  for (const std::string& folder : cuda::shared_folders()) {
+    const std::string problem = compile::check_private_folder(folder);
+    text += concat(text.empty() ? "" : ", ", problem.empty() ? folder : concat("none: ", problem));
+  }
+  return text.empty() ? "none" : text;
+}
 std::string cache_limit() { return concat(cuda::disk_cache_settings().limit_bytes, " bytes"); }
 std::string default_device_name() { return concat(default_device()); }
 std::string tf32() { return cuda::tf32_allowed() ? "allowed" : "not allowed"; }
@@ -121,6 +130,7 @@ void list_config(catena::internal::ConfigList& list) {
   list.add_variable("CATENA_CACHE_DIR", cache_folder);
   list.add_variable("CUPY_CACHE_DIR", cache_folder);
   list.add_variable("CATENA_CACHE_LIMIT", cache_limit);
+  list.add_variable("CATENA_SHARED_KERNELS", shared_kernels);
   list.add_variable("CATENA_CUDA_LIBRARIES", folders);
   for (const char* name : {"CUDA_PATH", "CUDA_HOME", "XDG_CACHE_HOME", "HOME", "PATH", "CATENA_LAUNCH_BLOCKING",
                            "CATENA_DUMP_KERNELS", "CATENA_KERNEL_STATISTICS", "CATENA_PER_THREAD_DEFAULT_STREAM"})

@@ -120,7 +120,7 @@ const char* environment(const char* name) {
 }  // namespace
 
 DiskCacheSettings disk_cache_settings() {
-  DiskCacheSettings settings{"", kDefaultLimit};
+  DiskCacheSettings settings{.directory = "", .limit_bytes = kDefaultLimit, .shared = shared_folders()};
   if (const char* text = environment("CATENA_CACHE_LIMIT")) {
     const char* end = text + std::strlen(text);
     const auto [stop, error] = std::from_chars(text, end, settings.limit_bytes);
@@ -144,11 +144,11 @@ DiskCacheSettings disk_cache_settings() {
   return settings;
 }
 
-DiskCache::DiskCache(std::string directory, std::uint64_t limit_bytes, std::string fallback)
-    : directory_(std::move(directory)), limit_(limit_bytes) {
-  if (directory_.empty()) return;
-  folders_.push_back({directory_});
-  if (!fallback.empty() && fallback != directory_) folders_.push_back({std::move(fallback)});
+DiskCache::DiskCache(DiskCacheSettings settings) : settings_(std::move(settings)) {
+  const std::string &first = settings_.directory, &second = settings_.fallback;
+  if (first.empty()) return;
+  folders_.push_back({first});
+  if (!second.empty() && second != first) folders_.push_back({second});
 }
 
 std::vector<std::string> DiskCache::directories() const {
@@ -157,35 +157,35 @@ std::vector<std::string> DiskCache::directories() const {
   return paths;
 }
 
-std::string DiskCache::path(std::string_view key) const { return path_in(directory_, key); }
+std::string DiskCache::path(std::string_view key) const { return path_in(settings_.directory, key); }
 
 std::optional<std::string> DiskCache::find(std::string_view key) {
-  if (!enabled()) return std::nullopt;
-  for (const Folder& folder : folders_) {
-    if (!compile::check_private_folder(folder.path).empty()) continue;
-    if (std::optional<std::string> found = find_in(folder, key)) {
-      ++hits_;
-      return found;
-    }
-  }
-  ++misses_;
-  return std::nullopt;
+  std::optional<std::string> found;
+  for (const Folder& folder : folders_)
+    if (!found) found = find_in(folder.path, key, false);
+  for (const std::string& folder : settings_.shared)
+    if (!found) found = find_in(folder, key, true);
+  ++(found ? hits_ : misses_);
+  return found;
 }
 
-std::optional<std::string> DiskCache::find_in(const Folder& folder, std::string_view key) {
-  const std::string path = path_in(folder.path, key);
+std::optional<std::string> DiskCache::find_in(const std::string& folder, std::string_view key, bool shared) {
+  if (!compile::check_private_folder(folder).empty()) return std::nullopt;
+  const std::string path = path_in(folder, key);
   const File file(path);
   struct stat status {};
   if (file < 0 || ::fstat(file, &status) != 0) return std::nullopt;
   if (S_ISREG(status.st_mode) && !compile::is_private(status)) return std::nullopt;
   const auto size = static_cast<std::uint64_t>(status.st_size);
-  const std::string record = size <= limit_ ? read_all(file, size) : std::string();
+  const std::string record = shared || size <= settings_.limit_bytes ? read_all(file, size) : std::string();
   if (const std::optional<Decoded> found = decode(record)) {
     if (found->key != key) return std::nullopt;
-    ::futimens(file, nullptr);  // marks the record as used; without permission it only looks older than it is
+    // Marks the record as used; without permission it only looks older than it is.
+    if (!shared) ::futimens(file, nullptr);
     return std::string(found->value);
   }
   ++bad_records_;
+  if (shared) return std::nullopt;
   // Another process may have replaced the record by a valid one.
   struct stat now {};
   if (::stat(path.c_str(), &now) == 0 && now.st_ino == status.st_ino && now.st_dev == status.st_dev)
@@ -196,14 +196,15 @@ std::optional<std::string> DiskCache::find_in(const Folder& folder, std::string_
 bool DiskCache::store(std::string_view key, std::string_view value, std::span<Folder> folders) {
   if (!enabled()) return false;
   const std::string record = encode(key, value);
-  if (record.size() > limit_) {
-    failed(concat("a record of ", record.size(), " bytes exceeds the limit of ", limit_));
+  if (record.size() > settings_.limit_bytes) {
+    failed(concat("a record of ", record.size(), " bytes exceeds the limit of ", settings_.limit_bytes));
     return false;
   }
   std::string why;
   for (Folder& folder : folders) {
-    std::string problem = compile::make_private_folder(folder.path);
-    if (problem.empty()) problem = compile::write_private_file(path_in(folder.path, key), record);
+    const compile::Readers readers = settings_.for_all_users ? compile::Readers::all : compile::Readers::owner;
+    std::string problem = compile::make_private_folder(folder.path, readers);
+    if (problem.empty()) problem = compile::write_private_file(path_in(folder.path, key), record, readers);
     if (problem.empty()) {
       keep_limit(folder, record.size());
       if (!why.empty()) tell(concat("catena: compiled kernels are kept in ", folder.path, ": ", why, "\n"));
@@ -221,7 +222,7 @@ std::string DiskCache::last_folder() const {
 }
 
 void DiskCache::discard(std::string_view key) {
-  if (!enabled()) return;
+  if (!enabled() && settings_.shared.empty()) return;
   ++bad_records_;
   for (const Folder& folder : folders_) ::unlink(path_in(folder.path, key).c_str());
 }
@@ -235,10 +236,11 @@ void DiskCache::failed(const std::string& why) {
 // because other processes write to the folder too.
 void DiskCache::keep_limit(Folder& folder, std::uint64_t written) {
   const std::lock_guard lock(mutex_);
+  const std::uint64_t limit = settings_.limit_bytes;
   last_folder_ = folder.path;
   folder.written_since += written;
-  if (folder.bytes_at_scan && *folder.bytes_at_scan + folder.written_since <= limit_ &&
-      folder.written_since <= limit_ / 16)
+  if (folder.bytes_at_scan && *folder.bytes_at_scan + folder.written_since <= limit &&
+      folder.written_since <= limit / 16)
     return;
 
   struct Record {
@@ -263,18 +265,33 @@ void DiskCache::keep_limit(Folder& folder, std::uint64_t written) {
       ::unlink(at->path().c_str());  // left over from a process that ended while writing
     }
   }
-  if (total > limit_) {
+  if (total > limit) {
     std::sort(records.begin(), records.end(), [](const Record& a, const Record& b) {
       return a.used.tv_sec != b.used.tv_sec ? a.used.tv_sec < b.used.tv_sec : a.used.tv_nsec < b.used.tv_nsec;
     });
     // Deletes more than necessary, so that not every write has to scan the folder.
     for (const Record& r : records) {
-      if (total <= limit_ - limit_ / 8) break;
+      if (total <= limit - limit / 8) break;
       if (::unlink(r.path.c_str()) == 0 || errno == ENOENT) total -= r.bytes;
     }
   }
   folder.bytes_at_scan = total;
   folder.written_since = 0;
+}
+
+void for_each_record(const std::string& folder, const std::function<void(std::string_view, std::string_view)>& use) {
+  std::string problem = compile::check_private_folder(folder);
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; problem.empty() && !error && at != end; at.increment(error)) {
+    if (at->path().extension() != kSuffix) continue;
+    const File file(at->path());
+    struct stat status {};
+    if (file < 0 || ::fstat(file, &status) != 0 || !S_ISREG(status.st_mode) || !compile::is_private(status)) continue;
+    const std::string record = read_all(file, static_cast<std::uint64_t>(status.st_size));
+    if (const std::optional<Decoded> found = decode(record)) use(found->key, found->value);
+  }
+  if (error && problem.empty()) problem = concat("cannot read \"", folder, "\" (", error.message(), ")");
+  catena::check<catena::RuntimeError>(problem.empty(), "records", problem);
 }
 
 DiskCacheStatistics DiskCache::statistics() const noexcept { return {hits_, misses_, bad_records_, write_failures_}; }

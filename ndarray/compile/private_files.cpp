@@ -26,10 +26,10 @@ std::string failure(const char* what, const std::string& path) {
 }
 
 // Writes everything and closes the file. `fd` is -1 if the file could not be opened.
-std::string write_and_close(int fd, std::string_view content, bool durable, const std::string& path) {
+std::string write_and_close(int fd, std::string_view content, bool durable, const std::string& path, mode_t mode) {
   if (fd < 0) return failure("cannot create", path);
   const catena::FileLimitScope limited;
-  static_cast<void>(::fchmod(fd, 0600));  // the umask may have taken more
+  static_cast<void>(::fchmod(fd, mode));  // the umask may have taken more
   std::string problem;
   while (!content.empty()) {
     const ssize_t n = ::write(fd, content.data(), content.size());
@@ -63,22 +63,24 @@ std::string check_private_folder(const std::string& path) {
   return {};
 }
 
-std::string make_private_folder(const std::string& path) {
+std::string make_private_folder(const std::string& path, Readers readers) {
   std::string problem = check_private_folder(path);
   struct stat status {};
   if (problem.empty() || ::lstat(path.c_str(), &status) == 0) return problem;
   for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
     const std::string part = path.substr(0, slash);
-    if (::mkdir(part.c_str(), 0700) == 0) static_cast<void>(::chmod(part.c_str(), 0700));
+    const mode_t mode = readers == Readers::all ? 0755 : 0700;
+    if (::mkdir(part.c_str(), mode) == 0) static_cast<void>(::chmod(part.c_str(), mode));
     if (slash == std::string::npos) break;
   }
   return check_private_folder(path);
 }
 
-std::string write_private_file(const std::string& path, std::string_view content) {
+std::string write_private_file(const std::string& path, std::string_view content, Readers readers) {
   std::string temporary = path + ".tmp-XXXXXX";
   catena::reserve_standard_descriptors();
-  std::string problem = write_and_close(::mkostemp(temporary.data(), O_CLOEXEC), content, true, path);
+  const mode_t mode = readers == Readers::all ? 0644 : 0600;
+  std::string problem = write_and_close(::mkostemp(temporary.data(), O_CLOEXEC), content, true, path, mode);
   if (problem.empty() && ::rename(temporary.c_str(), path.c_str()) != 0) problem = failure("cannot rename to", path);
   if (!problem.empty()) ::unlink(temporary.c_str());
   return problem;
@@ -86,7 +88,7 @@ std::string write_private_file(const std::string& path, std::string_view content
 
 std::string write_private_file_once(const std::string& path, std::string_view content) {
   const int flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
-  return write_and_close(catena::open_descriptor(path.c_str(), flags, 0600), content, false, path);
+  return write_and_close(catena::open_descriptor(path.c_str(), flags, 0600), content, false, path, 0600);
 }
 
 std::string private_temporary_folder() {

@@ -1,14 +1,17 @@
 // Folder ndarray/tools/: the command line programs that are installed with the array library.
 //
-// catena-warm-up --arch 90 [--list]: compiles every registered kernel with its usual launch skeletons into the disk
-// cache, for programs that will run on GPUs of that architecture. Needs NVRTC, but neither a GPU nor a driver.
+// catena-warm-up --arch 80,90 [--output <folder>] [--from <cache>] [--list]: compiles every registered kernel with its
+// usual launch skeletons into the disk cache, for programs that will run on GPUs of these architectures, or into a
+// folder for all users. With --from it compiles instead what programs have compiled into a cache. Needs NVRTC, but
+// neither a GPU nor a driver.
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <cstring>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <catena/kernels/base/error.h>
 #include <catena/ndarray/compile/disk_cache.h>
@@ -17,30 +20,42 @@
 namespace {
 
 constexpr const char* kUsage =
-    "usage: catena-warm-up --arch <n> [--list]\n"
-    "  --arch <n>  the GPU's compute capability without its point: 90 for 9.0\n"
-    "  --list      print each kernel with its registers and what it spills, in bytes\n"
-    "The kernels go where programs look for them: $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena.\n";
+    "usage: catena-warm-up --arch <n>[,<n>...] [--output <folder> [--from <cache>]] [--list]\n"
+    "  --arch <n>         the GPU's compute capability without its point: 90 for 9.0; several with commas\n"
+    "  --output <folder>  write the kernels there, readable for all users\n"
+    "  --from <cache>     of all kernels, only those that programs have compiled with CATENA_CACHE_DIR=<cache>\n"
+    "  --list             print each kernel with its registers and what it spills, in bytes\n"
+    "The kernels go where programs look for them: $CATENA_CACHE_DIR, $XDG_CACHE_HOME/catena or ~/.cache/catena.\n"
+    "A folder of kernels for all users is found as <prefix>/share/catena/kernels, or in $CATENA_SHARED_KERNELS.\n";
 
 struct Arguments {
-  int arch = 0;
+  std::vector<int> architectures;
+  std::string output, from;
   bool list = false, help = false;
 };
-// Sets arch to 0 if the arguments are invalid.
+// Returns the numbers of a list with commas; nothing if one of them is no architecture.
+std::vector<int> parse_architectures(std::string_view text) {
+  std::vector<int> all;
+  for (const char *at = text.data(), *end = at + text.size();; ++at) {
+    const auto [stop, error] = std::from_chars(at, end, all.emplace_back());
+    if (error != std::errc() || all.back() <= 0 || (stop != end && *stop != ',')) return {};
+    if (stop == end) return all;
+    at = stop;
+  }
+}
+// Sets no architecture if the arguments are invalid.
 Arguments parse(int argc, char** argv) {
   Arguments a;
   for (int k = 1; k < argc; ++k) {
     const std::string_view argument = argv[k];
     if (argument == "--list") a.list = true;
     else if (argument == "--help" || argument == "-h") a.help = true;
-    else if (argument == "--arch" && k + 1 < argc) {
-      const char* text = argv[++k];
-      const auto [stop, error] = std::from_chars(text, text + std::strlen(text), a.arch);
-      if (error != std::errc() || *stop != '\0' || a.arch <= 0) return {};
-    } else {
-      return {};
-    }
+    else if (argument == "--arch" && k + 1 < argc) a.architectures = parse_architectures(argv[++k]);
+    else if (argument == "--output" && k + 1 < argc && *argv[k + 1] != '\0') a.output = argv[++k];
+    else if (argument == "--from" && k + 1 < argc && *argv[k + 1] != '\0') a.from = argv[++k];
+    else return {};
   }
+  if (!a.from.empty() && a.output.empty()) return {};
   return a;
 }
 
@@ -72,10 +87,10 @@ class Summary {
     if (!terminal_) return;
     say(stderr, "\r", p.done, " of ", p.total, " kernels", p.done == p.total ? "\n" : "");
   }
-  void print(int arch, std::size_t compiled) const {
-    say(stdout, "sm_", arch, ": ", kernels_, " kernels in ", nd::cuda::disk_cache_settings().directory, "; ", compiled,
-        " compiled now, ", found_, " were there; at most ", most_registers_.registers, " registers (",
-        most_registers_.name, "), ", spilling_, " spill\n");
+  void print(int arch, const std::string& folder, std::size_t compiled) const {
+    say(stdout, "sm_", arch, ": ", kernels_, " kernels in ", folder, "; ", compiled, " compiled now, ", found_,
+        " were there; at most ", most_registers_.registers, " registers (", most_registers_.name, "), ", spilling_,
+        " spill\n");
   }
 
  private:
@@ -88,15 +103,22 @@ class Summary {
 
 int main(int argc, char** argv) {
   const Arguments arguments = parse(argc, argv);
-  if (arguments.arch == 0 || arguments.help) {
+  if (arguments.architectures.empty() || arguments.help) {
     std::fputs(kUsage, arguments.help ? stdout : stderr);
     return arguments.help ? 0 : 2;
   }
   try {
-    Summary summary(arguments.list);
-    const std::size_t compiled = nd::cuda::warm_up(arguments.arch, nd::cuda::registered_kernels(),
-                                                   [&](const nd::cuda::WarmUpProgress& p) { summary.add(p); });
-    summary.print(arguments.arch, compiled);
+    const std::string folder = arguments.output.empty() ? nd::cuda::disk_cache_settings().directory : arguments.output;
+    std::vector<nd::cuda::WarmUpRequest> requests;
+    if (arguments.from.empty()) requests = nd::cuda::registered_kernels();
+    for (const int arch : arguments.architectures) {
+      Summary summary(arguments.list);
+      const auto progress = [&](const nd::cuda::WarmUpProgress& p) { summary.add(p); };
+      const std::size_t compiled = arguments.from.empty()
+                                       ? nd::cuda::warm_up(arch, requests, progress, arguments.output)
+                                       : nd::cuda::recompile(arguments.from + "/kernels", arch, folder, progress);
+      summary.print(arch, folder, compiled);
+    }
   } catch (const std::exception& e) {
     say(stderr, "catena-warm-up: ", e.what(), "\n");
     return 1;

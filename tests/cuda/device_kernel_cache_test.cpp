@@ -119,6 +119,22 @@ int result_of(const LoadedKernel& kernel) {
   return value;
 }
 
+// While it lives, programs find the driver and no compiler.
+struct DriverOnly {
+  std::string all;
+  explicit DriverOnly(const char* libraries) : all(libraries) {
+    const fs::path folder = CacheFolder::path / "driver";
+    if (fs::create_directory(folder)) fs::create_symlink(fs::path(all) / "libcuda.so.1", folder / "libcuda.so.1");
+    ::setenv("CATENA_CUDA_LIBRARIES", folder.c_str(), 1);
+  }
+  ~DriverOnly() { ::setenv("CATENA_CUDA_LIBRARIES", all.c_str(), 1); }
+};
+
+fs::path shared_folder() { return CacheFolder::path / "shared"; }
+CompileRequest shared_text() {
+  return {"template <int N> __global__ void shared_text(int* p) { *p = N; }\n", "shared.cu", {"shared_text<7>"}, 0, {}};
+}
+
 struct Change {  // of the statistics, since the object was made
   KernelCacheStatistics start = kernel_cache_statistics();
   std::uint64_t compilations() const { return kernel_cache_statistics().compilations - start.compilations; }
@@ -262,13 +278,41 @@ BOOST_AUTO_TEST_CASE(without_a_compiler_warmed_up_kernels_are_found) {
   std::vector<WarmUpRequest> requests;
   for (std::uint64_t k = 50; k < 53; ++k) requests.push_back({key_of(k), generated(k)});
   BOOST_CHECK_EQUAL(warm_up(properties(0).arch, requests), 3u);
-  const std::string all = libraries;
-  const fs::path driver_only = CacheFolder::path / "driver";
-  fs::create_directory(driver_only);
-  fs::create_symlink(fs::path(all) / "libcuda.so.1", driver_only / "libcuda.so.1");
-  ::setenv("CATENA_CUDA_LIBRARIES", driver_only.c_str(), 1);
+  const DriverOnly no_compiler(libraries);
   run_again("finds_50_to_52_without_a_compiler");
-  ::setenv("CATENA_CUDA_LIBRARIES", all.c_str(), 1);
+}
+
+// Kernels that a package has compiled, and a user whose cache is empty. The shared folder has kernels of warm_up(), and
+// a kernel and a text that a program has compiled.
+BOOST_AUTO_TEST_CASE(shared_kernels_are_found_by_programs_with_an_empty_cache) {
+  const fs::path shared = shared_folder();
+  std::vector<WarmUpRequest> requests;
+  for (std::uint64_t k = 60; k < 63; ++k) requests.push_back({key_of(k), generated(k)});
+  BOOST_CHECK_EQUAL(warm_up(properties(0).arch, requests, {}, shared), 3u);
+  ::setenv("CATENA_CACHE_DIR", (CacheFolder::path / "of_the_packager").c_str(), 1);
+  find(63);
+  LoadedModule(0, shared_text());
+  ::setenv("CATENA_CACHE_DIR", (CacheFolder::path / "cache").c_str(), 1);
+  const fs::path from = CacheFolder::path / "of_the_packager" / "kernels";
+  std::size_t copied = 0;
+  const auto count = [&](const WarmUpProgress& p) { copied += p.found ? p.kernels.size() : 0; };
+  BOOST_CHECK_EQUAL(recompile(from, properties(0).arch, shared, count), 0u);
+  BOOST_CHECK_EQUAL(copied, 2u);
+  BOOST_CHECK_EQUAL(std::distance(fs::directory_iterator(shared), fs::directory_iterator()), 7);
+  for (const auto& file : fs::directory_iterator(shared)) BOOST_CHECK(file.status().permissions() == fs::perms(0644));
+
+  run_again("compiles_nothing_with_shared_kernels");
+  run_again("compiles_nothing_with_shared_kernels_and_no_cache");
+  run_again("prefers_the_kernels_of_the_user");
+  if (const char* libraries = std::getenv("CATENA_CUDA_LIBRARIES")) {
+    const DriverOnly no_compiler(libraries);
+    run_again("finds_shared_kernels_without_a_compiler");
+  }
+  for (const auto& file : fs::directory_iterator(shared))
+    if (read(file.path()).find("write_63") != std::string::npos) write(file.path(), "damaged");
+  run_again("compiles_a_damaged_shared_kernel_once");
+  fs::permissions(shared, fs::perms(0777));
+  run_again("does_not_use_a_shared_folder_of_everybody");
 }
 
 BOOST_AUTO_TEST_CASE(texts_with_templates_and_variables) {
@@ -370,6 +414,56 @@ BOOST_AUTO_TEST_CASE(finds_50_to_52_without_a_compiler) {
   BOOST_CHECK_EXCEPTION(find(99), catena::RuntimeError, [](const catena::RuntimeError& e) {
     return std::string(e.what()).starts_with("NVRTC is unavailable");
   });
+}
+namespace {
+// This program as one of a user with a cache of the given name, or without one.
+void use_shared_kernels(const char* cache) {
+  ::setenv("CATENA_SHARED_KERNELS", shared_folder().c_str(), 1);
+  ::setenv("CATENA_CACHE_DIR", cache != nullptr ? (CacheFolder::path / cache).c_str() : "off", 1);
+}
+void check_shared_text() {
+  LoadedModule module(0, shared_text());
+  BOOST_CHECK_EQUAL(result_of(module.function("shared_text<7>")), 7);
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(compiles_nothing_with_shared_kernels) {
+  use_shared_kernels("empty");
+  check_shared_text();
+  check_range(60, 63, 0, 0);
+  BOOST_CHECK(!fs::exists(CacheFolder::path / "empty"));
+}
+BOOST_AUTO_TEST_CASE(compiles_nothing_with_shared_kernels_and_no_cache) {
+  use_shared_kernels(nullptr);
+  check_shared_text();
+  check_range(60, 63, 0, 0);
+}
+BOOST_AUTO_TEST_CASE(prefers_the_kernels_of_the_user) {
+  use_shared_kernels("own");
+  ::setenv("CATENA_SHARED_KERNELS", "off", 1);
+  std::vector<WarmUpRequest> of_the_user{{key_of(63), generated(163)}};
+  BOOST_CHECK_EQUAL(warm_up(properties(0).arch, of_the_user), 1u);
+  use_shared_kernels("own");
+  BOOST_CHECK_EQUAL(result_of(find(63)), 163);
+  BOOST_CHECK_EQUAL(result_of(find(62)), 62);
+}
+BOOST_AUTO_TEST_CASE(finds_shared_kernels_without_a_compiler) {
+  use_shared_kernels("empty");
+  check_shared_text();
+  check_range(60, 63, 0, 0);
+}
+BOOST_AUTO_TEST_CASE(compiles_a_damaged_shared_kernel_once) {
+  use_shared_kernels("user");
+  check_range(60, 63, 1, 1);
+  const auto files_in = [](const fs::path& folder) {
+    return std::distance(fs::directory_iterator(folder), fs::directory_iterator());
+  };
+  BOOST_CHECK_EQUAL(files_in(CacheFolder::path / "user" / "kernels"), 1);
+  BOOST_CHECK_EQUAL(files_in(shared_folder()), 7);
+}
+BOOST_AUTO_TEST_CASE(does_not_use_a_shared_folder_of_everybody) {
+  use_shared_kernels("another_user");
+  check_range(60, 63, 4, 0);
 }
 BOOST_AUTO_TEST_CASE(compiles_40_to_43_again) { check_range(40, 43, 4, 4); }
 BOOST_AUTO_TEST_CASE(compiles_for_a_long_time) {

@@ -177,6 +177,45 @@ BOOST_AUTO_TEST_CASE(a_kernel_that_does_not_compile_is_missed_alone) {
   BOOST_CHECK_EQUAL(warm_up(90, requests), 1u);
 }
 
+// As a package does it: kernels for all users, and those that a program has compiled for one architecture.
+BOOST_AUTO_TEST_CASE(kernels_go_to_a_folder_for_other_architectures) {
+  if (!have_compiler()) return;
+  const fs::path output = CacheFolder::path / "prefix" / "share";
+  const auto requests = std::span(registered()).subspan(300, 4);
+  warm_up(90, requests.first(1));  // a kernel in the user's cache is compiled for the folder, too
+  const auto before = records();
+  for (const int arch : {80, 90}) BOOST_CHECK_EQUAL(warm_up(arch, requests.first(3), {}, output), 3u);
+  for (const int arch : {80, 90}) BOOST_CHECK_EQUAL(warm_up(arch, requests.first(3), {}, output), 0u);
+  BOOST_CHECK(records() == before);
+  BOOST_CHECK_EQUAL(std::distance(fs::directory_iterator(output), fs::directory_iterator()), 2 * 4 + 1);
+  BOOST_CHECK(fs::status(output).permissions() == fs::perms(0755));
+
+  const fs::path from = CacheFolder::path / "from" / "kernels", made = CacheFolder::path / "made";
+  for (std::size_t k = 0; k < 3; ++k) BOOST_CHECK_EQUAL(warm_up(90, requests.subspan(k, 1), {}, from), 1u);
+  std::size_t found = 0, last = 0;
+  const auto progress = [&](const WarmUpProgress& p) {
+    BOOST_CHECK_EQUAL(p.total, 3u);
+    BOOST_CHECK_EQUAL(p.done, last + p.kernels.size());
+    last = p.done;
+    found += p.found ? p.kernels.size() : 0;
+  };
+  BOOST_CHECK_EQUAL(recompile(from, 80, made, progress), 3u);
+  last = 0;
+  BOOST_CHECK_EQUAL(recompile(from, 90, made, progress), 0u);
+  last = 0;
+  BOOST_CHECK_EQUAL(recompile(from, 80, made, progress), 0u);
+  BOOST_CHECK_EQUAL(found, 6u);
+  // They are what warm_up() looks for; the fourth one is missing.
+  for (const int arch : {80, 90}) BOOST_CHECK_EQUAL(warm_up(arch, requests, {}, made), 1u);
+  BOOST_CHECK_EQUAL(warm_up(86, requests, {}, made), 4u);
+  BOOST_CHECK_THROW(recompile(from, 80, ""), catena::ValueError);
+  const fs::path batches_alone = output, none = CacheFolder::path / "none";
+  for (const fs::path& folder : {batches_alone, none})
+    BOOST_CHECK_EXCEPTION(recompile(folder, 80, made), catena::RuntimeError, [&](const catena::RuntimeError& e) {
+      return std::string(e.what()).find("\"" + folder.string() + "\"") != std::string::npos;
+    });
+}
+
 BOOST_AUTO_TEST_CASE(every_pair_is_registered_once) {
   std::set<std::string> names;
   std::set<std::uint64_t> programs;

@@ -9,7 +9,8 @@
 // CATENA_CACHE_DIR, CuPy's variable CUPY_CACHE_DIR is the folder itself. Both are read at every compilation. A folder
 // that cannot hold a record (no space, no rights), or that other users may write and so determine what the GPU
 // executes, is replaced by /tmp/catena-<user id> (ndarray/compile/disk_cache.h). CATENA_CACHE_DIR="" or "off" disables
-// the disk cache. CATENA_CACHE_LIMIT is the size limit in bytes, by default 1 GB.
+// the disk cache. CATENA_CACHE_LIMIT is the size limit in bytes, by default 1 GB. Kernels that a package has compiled
+// in advance are found in shared_folders(), which are only read.
 //
 // Thread safety: all functions may be called from any thread; a kernel that several threads request at once is compiled
 // once, without holding a lock.
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <catena/ndarray/cuda/compiler/compiler.h>
@@ -51,9 +53,17 @@ struct WarmUpProgress {
 // Compiles the kernels that are not in the disk cache for architecture `arch`, in few large batches on several threads.
 // Needs NVRTC, but neither a GPU nor a driver. Returns the number of compiled kernels. If a kernel does not compile,
 // its error is thrown after all others have been compiled. RuntimeError if the disk cache is disabled or cannot be
-// written.
+// written. With a folder `output` the kernels go there instead, with rights to read for all users and without a limit
+// of size: it can be one of shared_folders().
 CATENA_EXPORT std::size_t warm_up(int arch, std::span<const WarmUpRequest> requests,
-                                  const std::function<void(const WarmUpProgress&)>& progress = {});
+                                  const std::function<void(const WarmUpProgress&)>& progress = {},
+                                  const std::string& output = {});
+
+// Compiles what programs have compiled into the folder `from` (kernels and texts; those of a batch come from
+// warm_up()), for another architecture and into the folder `output`, as warm_up() does. Records for `arch` itself are
+// copied.
+CATENA_EXPORT std::size_t recompile(const std::string& from, int arch, const std::string& output,
+                                    const std::function<void(const WarmUpProgress&)>& progress = {});
 
 struct KernelCacheStatistics {
   std::uint64_t memory_hits = 0;  // counted only with CATENA_KERNEL_STATISTICS=1, to keep hits free of writes

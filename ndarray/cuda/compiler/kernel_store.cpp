@@ -116,6 +116,10 @@ bool fits(const Module& module, int arch) {
 // Returns the key of the record that names the compiler of the kernels for this version of the headers.
 std::string compiler_key() { return (Writer() << std::string_view("compiler") << embedded_text_hash()).take(); }
 
+std::string kernel_key(const PackedKey& key, std::uint64_t arch, std::uint64_t text) {
+  return (Writer() << std::string_view("kernel") << key << arch << text).take();
+}
+
 std::atomic<std::uint64_t> compilations{0};
 
 }  // namespace
@@ -124,12 +128,13 @@ std::atomic<std::uint64_t> compilations{0};
 // still be running at exit.
 DiskCache& disk_cache() {
   static auto& mutex = *new std::mutex;
-  static auto& caches = *new std::map<std::pair<std::string, std::uint64_t>, std::unique_ptr<DiskCache>>;
+  static auto& caches = *new std::map<std::pair<std::vector<std::string>, std::uint64_t>, std::unique_ptr<DiskCache>>;
   const DiskCacheSettings settings = disk_cache_settings();
   const std::lock_guard lock(mutex);
-  auto& cache = caches[{settings.directory, settings.limit_bytes}];
-  if (cache == nullptr)
-    cache = std::make_unique<DiskCache>(settings.directory, settings.limit_bytes, settings.fallback);
+  std::vector<std::string> folders = settings.shared;
+  folders.push_back(settings.directory);
+  auto& cache = caches[{std::move(folders), settings.limit_bytes}];
+  if (cache == nullptr) cache = std::make_unique<DiskCache>(settings);
   return *cache;
 }
 
@@ -147,7 +152,7 @@ std::uint64_t record_text() {
   known.store(text, std::memory_order_relaxed);
   return text;
 }
-void remember_compiler() { disk_cache().store(compiler_key(), (Writer() << text_hash()).take()); }
+void remember_compiler(DiskCache& cache) { cache.store(compiler_key(), (Writer() << text_hash()).take()); }
 
 PackedKey pack(const KernelKey& key) {
   static_assert(sizeof(KernelKey) == 48 && sizeof key.dtypes == 16, "a new field must be packed, too");
@@ -161,9 +166,7 @@ PackedKey pack(const KernelKey& key) {
   return p;
 }
 
-std::string record_key(const KernelKey& key) {
-  return (Writer() << std::string_view("kernel") << pack(key) << std::uint64_t(key.arch) << key.text).take();
-}
+std::string record_key(const KernelKey& key) { return kernel_key(pack(key), key.arch, key.text); }
 std::string record_key(const PackedKey& batch) { return (Writer() << std::string_view("batch") << batch).take(); }
 std::string record_key(const CompileRequest& request) {
   Writer w;
@@ -181,7 +184,9 @@ PackedKey batch_key(int arch, std::uint64_t text, std::string_view source) {
 
 std::string encode(const Module& module) { return (Writer() << module).take(); }
 std::string encode(const StoredKernel& k) {
-  return (Writer() << k.resources << std::uint64_t(k.parameter_bytes) << k.batch << k.module).take();
+  return (Writer() << k.resources << std::uint64_t(k.parameter_bytes) << k.batch << k.module
+                   << std::string_view(k.source))
+      .take();
 }
 
 std::optional<Module> decode_module(std::string_view record, int arch) {
@@ -195,11 +200,43 @@ std::optional<StoredKernel> decode_kernel(std::string_view record, int arch) {
   StoredKernel k;
   Reader reader(record);
   std::uint64_t bytes = 0;
-  reader >> k.resources >> bytes >> k.batch >> k.module;
+  reader >> k.resources >> bytes >> k.batch >> k.module >> k.source;
   k.parameter_bytes = bytes;
   if (!reader.complete() || (k.alone() ? !fits(k.module, arch) : k.batch.words[0] != static_cast<std::uint64_t>(arch)))
     return std::nullopt;
   return k;
+}
+
+std::optional<StoredText> stored_text(std::string_view key, std::string_view record) {
+  Reader reader(key);
+  std::string kind;
+  PackedKey kernel;
+  std::uint64_t arch = 0, text = 0;
+  reader >> kind;
+  if (kind == "kernel") {
+    reader >> kernel >> arch >> text;
+    std::optional<StoredKernel> stored = decode_kernel(record, static_cast<int>(arch));
+    if (!reader.complete() || text != record_text() || !stored || stored->source.empty()) return std::nullopt;
+    CompileRequest request{std::move(stored->source), stored->resources.name, {}, static_cast<int>(arch), {}};
+    return StoredText{std::move(request), kernel, stored->parameter_bytes};
+  }
+  StoredText user;
+  reader >> arch >> text >> user.request.options >> user.request.expressions >> user.request.source;
+  if (kind != "text" || !reader.complete() || text != record_text()) return std::nullopt;
+  user.request.arch = static_cast<int>(arch);
+  return user;
+}
+std::string record_key(const StoredText& text) {
+  if (!text.kernel) return record_key(text.request);
+  return kernel_key(*text.kernel, static_cast<std::uint64_t>(text.request.arch), record_text());
+}
+std::string encode(const StoredText& text, const Module& module) {
+  if (!text.kernel) return encode(module);
+  return encode(StoredKernel{.resources = resources_of(module, text.request.name),
+                             .parameter_bytes = text.parameter_bytes,
+                             .batch = {},
+                             .module = module,
+                             .source = text.request.source});
 }
 
 KernelResources resources_of(const Module& module, const std::string& name) {

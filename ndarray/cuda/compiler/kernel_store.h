@@ -32,13 +32,14 @@ struct StoredKernel {
   std::size_t parameter_bytes = 0;
   PackedKey batch;  // key of the record with the code; all zero if this record contains the code
   Module module;
+  std::string source;  // of a kernel that was compiled alone, for recompile()
   bool alone() const { return batch == PackedKey{}; }
 };
 
 // Returns text_hash() as part of keys. Without a compiler, returns the hash for the compiler that warm_up() recorded
 // last, so that kernels compiled on another machine are found. RuntimeError if there is neither.
 std::uint64_t record_text();
-void remember_compiler();
+void remember_compiler(DiskCache& cache);
 
 // Return the keys of records: for a generated kernel (with arch and text), for the code of a batch, for a user's text.
 // The keys are complete: equal keys compile to the same code.
@@ -54,6 +55,18 @@ std::string encode(const StoredKernel& kernel);
 // Return nothing if the record is damaged or contains code for another architecture than `arch`.
 std::optional<Module> decode_module(std::string_view record, int arch);
 std::optional<StoredKernel> decode_kernel(std::string_view record, int arch);
+
+// The text of a record.
+struct StoredText {
+  CompileRequest request;                // with the architecture of the record
+  std::optional<PackedKey> kernel = {};  // of a generated kernel, with its parameters
+  std::size_t parameter_bytes = 0;
+};
+// Returns nothing for a record of another compiler or of other headers, and for kernels of a batch.
+std::optional<StoredText> stored_text(std::string_view key, std::string_view record);
+// Return the key and the record of a text that has been compiled for request.arch.
+std::string record_key(const StoredText& text);
+std::string encode(const StoredText& text, const Module& module);
 
 // Returns the resources of the kernel `name` of `module`; only the name if the module is PTX.
 KernelResources resources_of(const Module& module, const std::string& name);

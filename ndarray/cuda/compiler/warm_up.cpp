@@ -2,6 +2,7 @@
 #include <atomic>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -19,8 +20,8 @@ constexpr std::size_t kBatch =
 
 class WarmUp {
  public:
-  WarmUp(int arch, const std::function<void(const WarmUpProgress&)>& progress)
-      : arch_(arch), progress_(progress), text_(text_hash()) {}
+  WarmUp(DiskCache& cache, int arch, const std::function<void(const WarmUpProgress&)>& progress)
+      : cache_(cache), arch_(arch), progress_(progress), text_(text_hash()) {}
 
   std::size_t run(std::span<const WarmUpRequest> requests) {
     std::set<std::string> seen;
@@ -42,7 +43,7 @@ class WarmUp {
       for (std::size_t k = 1; k < helpers; ++k) threads.emplace_back([this] { work(); });
       work();
     }
-    remember_compiler();
+    remember_compiler(cache_);
     if (error_) std::rethrow_exception(error_);
     return compiled_;
   }
@@ -55,11 +56,11 @@ class WarmUp {
 
   bool is_stored(const Job& job, std::vector<KernelResources>& found) {
     const std::string key = record_key(job.key);
-    const std::optional<std::string> record = disk_cache().find(key);
+    const std::optional<std::string> record = cache_.find(key);
     if (!record) return false;
     const std::optional<StoredKernel> stored = decode_kernel(*record, arch_);
     if (!stored || !(stored->alone() || has_batch(stored->batch))) {
-      disk_cache().discard(key);
+      cache_.discard(key);
       return false;
     }
     found.push_back(stored->resources);
@@ -67,7 +68,7 @@ class WarmUp {
   }
   bool has_batch(const PackedKey& batch) {
     if (batches_on_disk_.contains(batch)) return true;
-    const std::optional<std::string> record = disk_cache().find(record_key(batch));
+    const std::optional<std::string> record = cache_.find(record_key(batch));
     if (!record || !decode_module(*record, arch_)) return false;
     batches_on_disk_.insert(batch);
     return true;
@@ -122,8 +123,12 @@ class WarmUp {
   void store(std::span<const Job> jobs, const Module& module, const PackedKey& batch) {
     StoredKernel stored;
     stored.batch = batch;
-    if (stored.alone()) stored.module = module;
-    else write(record_key(batch), encode(module));
+    if (stored.alone()) {
+      stored.module = module;
+      stored.source = jobs.front().kernel->source();
+    } else {
+      write(record_key(batch), encode(module));
+    }
     std::vector<KernelResources> resources;
     for (const Job& job : jobs) {
       stored.resources = resources_of(module, job.kernel->name);
@@ -137,10 +142,9 @@ class WarmUp {
     }
     report(resources, false);
   }
-  static void write(const std::string& key, const std::string& record) {
-    catena::check<catena::RuntimeError>(disk_cache().store_in_first(key, record), "warm_up", "a record of ",
-                                        record.size(), " bytes could not be written to \"", disk_cache().directory(),
-                                        "\"");
+  void write(const std::string& key, const std::string& record) {
+    catena::check<catena::RuntimeError>(cache_.store_in_first(key, record), "warm_up", "a record of ", record.size(),
+                                        " bytes could not be written to \"", cache_.directory(), "\"");
   }
 
   void report(const std::vector<KernelResources>& kernels, bool found) {
@@ -149,6 +153,7 @@ class WarmUp {
     if (progress_) progress_({done_, total_, found, kernels});
   }
 
+  DiskCache& cache_;
   const int arch_;
   const std::function<void(const WarmUpProgress&)>& progress_;
   const std::uint64_t text_;
@@ -164,10 +169,15 @@ class WarmUp {
 }  // namespace
 
 std::size_t warm_up(int arch, std::span<const WarmUpRequest> requests,
-                    const std::function<void(const WarmUpProgress&)>& progress) {
+                    const std::function<void(const WarmUpProgress&)>& progress, const std::string& output) {
+  if (!output.empty()) {
+    DiskCache cache(DiskCacheSettings{
+        .directory = output, .limit_bytes = std::numeric_limits<std::uint64_t>::max(), .for_all_users = true});
+    return WarmUp(cache, arch, progress).run(requests);
+  }
   catena::check<catena::RuntimeError>(disk_cache().enabled(), "warm_up",
                                       "the disk cache is off; CATENA_CACHE_DIR or HOME must name a folder for it");
-  return WarmUp(arch, progress).run(requests);
+  return WarmUp(disk_cache(), arch, progress).run(requests);
 }
 
 }  // namespace nd::cuda
