@@ -37,9 +37,13 @@ class Recompilation {
                                         "\" that programs with this version of Catena and of NVRTC have compiled");
     for (auto& [key, job] : jobs) {
       job.key = key;
-      if (cache_.find(key)) job.record.clear(), report({{job.text.request.name}}, true);
-      else if (!job.record.empty()) write(job), report({{job.text.request.name}}, true);
-      else jobs_.push_back(&job);
+      const bool is_there = cache_.find(key).has_value();
+      if (!is_there && job.record.empty()) {
+        jobs_.push_back(&job);
+        continue;
+      }
+      if (!is_there) write(job);
+      report({{job.text.request.name}}, true);
     }
     compile_all();
     remember_compiler(cache_);
