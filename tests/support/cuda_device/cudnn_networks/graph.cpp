@@ -118,7 +118,8 @@ bool is_scale(int descriptor, int name) {
 
 std::size_t bytes_of_attribute(int type) {
   switch (type) {
-    case cudnn_type_boolean: return 1;
+    case cudnn_type_boolean:
+    case cudnn_type_char: return 1;
     case cudnn_type_handle:
     case cudnn_type_int64:
     case cudnn_type_double:
