@@ -35,13 +35,12 @@ def arguments():
     return parser.parse_args()
 
 
-def predicted(args, case, parameters, names, most=None, executed=None):
-    """{card: Call}, the number of elements of the reduced case's operands that was run as a factor, and the profile. `executed`: parameters
-    that are run instead of those that run.reduced chooses."""
-    smaller, factor = run.reduced(parameters, most or args.most)
-    if executed:
-        smaller = {**parameters, **executed, "sets": 1}
-        factor = elements_of(parameters) / elements_of(smaller)
+def predicted(args, case, parameters, names, most=None):
+    """{card: Call}, the number of elements of the reduced case's operands that was run as a factor, and the profile."""
+    return predicted_of(args, case, parameters, names, *run.reduced(parameters, most or args.most))
+
+
+def predicted_of(args, case, parameters, names, smaller, factor):
     factor *= args.times
     profile = run.profile(args.build, case, smaller, kept=args.keep)
     calls = {name: predict.predict(profile, cards.CARDS[name], parameters.get("sets", 1), factor,
@@ -180,6 +179,16 @@ def limit_of(call):
     return "; ".join([*own, *(f"{n} x {work}" if n > 1 else work for work, n in works.items())])
 
 
+def part_of(r, parameters, most):
+    """The parameters that are executed for a row, and how much smaller they are. A part of a case gets that part of the level-2 cache: kernels
+    that read what the one before has written must not find more of it there."""
+    smaller, factor = run.reduced(parameters, min(r.most, most))
+    if r.executed:
+        smaller = {**parameters, **r.executed, "sets": 1}
+        factor = elements_of(parameters) / elements_of(smaller)
+    return ({**smaller, "level2_bytes": int(cards.CARDS["h200"].level2_bytes / factor)} if factor > 1 else smaller), factor
+
+
 def peer_cells(r, call, factor):
     """A line of --rows."""
     known = not (call.unknown or r.unknown)
@@ -201,7 +210,7 @@ def beside_peers(args):
                 continue
             parameters = {**known[r.case], **r.parameters}
             try:
-                calls, factor, _ = predicted(args, r.case, parameters, [name], min(r.most, args.most), r.executed)
+                calls, factor, _ = predicted_of(args, r.case, parameters, [name], *part_of(r, parameters, args.most))
             except run.Failed as e:
                 print(f"{r.label}: not run: {e}", file=sys.stderr)
                 continue
