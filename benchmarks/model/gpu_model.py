@@ -173,10 +173,11 @@ ROWS_HEAD = ["case", "launches", "waits", "MB moved / minimum", "sectors used", 
 
 
 def limit_of(call):
-    """The bound of the longest kernel, or the host; the works of libraries."""
-    own = [max(call.kernels, key=lambda k: k.time).limit if call.device >= call.host else "host"] if call.kernels else []
-    works = {work: call.library.count(work) for work in call.library}
-    return "; ".join([*own, *(f"{n} x {work}" if n > 1 else work for work, n in works.items())])
+    """The bound of the longest kernel, or the host; without a prediction the works of libraries."""
+    if call.unknown:
+        works = {work: call.library.count(work) for work in call.library}
+        return "; ".join(f"{n} x {work}" if n > 1 else work for work, n in works.items())
+    return max(call.kernels, key=lambda k: k.time).limit if call.kernels and call.device >= call.host else "host"
 
 
 def part_of(r, parameters, most):
@@ -195,7 +196,7 @@ def peer_cells(r, call, factor):
     us = call.time * 1e6
     moved = f"{call.moved_bytes / 1e6:.1f} / {call.least_bytes / 1e6:.1f}" if call.kernels else ""
     return [r.label + (f" (1/{factor:g})" if factor > 1 else ""), f"{len(call.kernels) + len(call.library)}", f"{call.waits}", moved,
-            f"{call.sector_efficiency:.2f}" if call.kernels else "", limit_of(call) or r.unknown, f"{r.before:g}" if r.before else "none",
+            f"{call.sector_efficiency:.2f}" if call.kernels else "", r.unknown or limit_of(call), f"{r.before:g}" if r.before else "none",
             f"{us:.1f}" if known else f"not predicted (own kernels {us:.1f})" if call.kernels else "not predicted",
             f"{r.peer:g} ({r.name})", f"{r.peer / us:.2f}" if known else ""]
 
