@@ -1,4 +1,4 @@
-// Activation functions: forward without a graph, and with the gradient.
+// Activation functions and dropout: forward without a graph, and with the gradient.
 #include <catena/benchmarks/cases.h>
 
 namespace bench {
@@ -30,9 +30,22 @@ Ready relu_backward(const Parameters& p) {
       });
 }
 
+// Which elements are dropped depends on the generator: contenders compare the number of elements.
+Ready dropout(const Parameters& p) {
+  Ready timed = rotating(
+      p, [&](std::int64_t seed) { return operand(p, seed); },
+      [](const nd::Array& x) {
+        const auto mode = autograd::no_backprop_mode();
+        return nd::Array(nn::dropout(x, 0.5).data());
+      });
+  timed.result = [n = p.at("n")] { return nd::array({n}); };
+  return timed;
+}
+
 Parameters floats(Draw& draw) { return draw.line("fde"); }
 
 const Cases cases{
+    {"activation/dropout", line, short_line, dropout, floats},
     {"activation/relu", line, short_line, relu, floats},
     {"activation/relu_backward", line, short_line, relu_backward, floats},
 };

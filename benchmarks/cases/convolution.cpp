@@ -1,5 +1,5 @@
 // Convolutions: one of 3x3 that keeps the size of the image, as in the middle of a residual network; the layers of
-// ResNet-18; one filter per channel; the transposed convolution.
+// ResNet-18; one filter per channel; the transposed convolution. The maxima of windows between convolutions.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -103,6 +103,39 @@ Ready bias_gradient(const Parameters& p) {
       });
 }
 
+// Maxima of windows of 3x3 at every second position, with the gradient of the images or without a graph.
+template <bool backward> Ready max_pooling(const Parameters& p) {
+  const auto pooled = [](const autograd::Variable& x) { return nn::max_pooling_2d(x, 3, 2, 1, false); };
+  const auto make = [p](std::int64_t seed) {
+    const std::int64_t size = p.at("size");
+    return autograd::Variable(autograd::Array(input(p, {p.at("batch"), p.at("channels"), size, size}, seed, -1)));
+  };
+  const std::int64_t side = (p.at("size") - 1) / 2 + 1;
+  return rotating(
+      p, make, [pooled, gy = input(p, {p.at("batch"), p.at("channels"), side, side}, 2000, -1)](autograd::Variable x) {
+        if constexpr (backward) {
+          x.cleargrad();
+          autograd::Variable y = pooled(x);
+          y.set_grad(gy);
+          y.backward();
+          return nd::Array(x.grad());
+        } else {
+          const auto mode = autograd::no_backprop_mode();
+          return nd::Array(pooled(x).data());
+        }
+      });
+}
+const Parameters pooled_full{{"batch", 64}, {"channels", 256}, {"size", 28}, {"sets", 2}};
+Parameters pooled_layer(Draw& draw) {
+  const std::int64_t size = draw.length(2, 128), channels = draw.length(1, std::min<std::int64_t>(512, 8192 / size));
+  return {{"batch", draw.log_uniform(1, std::clamp<std::int64_t>(4000000 / (size * size * channels), 1, 64))},
+          {"channels", draw.at_most(channels)},
+          {"size", size},
+          {"dtype", draw.dtype("fd")},
+          {"offset", draw.offset()},
+          {"sets", 1}};
+}
+
 // Layers of real networks: few channels and large images at the beginning, many channels and small images at the end;
 // filters of 3x3 mostly, of 1x1, 5x5 and 7x7 sometimes.
 Parameters layer(Draw& draw) {
@@ -186,6 +219,8 @@ const Cases cases{
     {"convolution/bias_gradient", full, tiny, bias_gradient, layer},
     {"convolution/resnet18", resnet_full, tiny, forward_backward, resnet_layer},
     {"convolution/depthwise", depthwise_full, tiny, depthwise, depthwise_layer},
+    {"convolution/max_pooling", pooled_full, tiny, max_pooling<false>, pooled_layer},
+    {"convolution/max_pooling_backward", pooled_full, tiny, max_pooling<true>, pooled_layer},
     {"convolution/deconvolution", deconvolution_full, tiny, deconvolution, generator_layer},
 };
 

@@ -1,4 +1,4 @@
-// Indexing with masks and integers.
+// Indexing with masks and integers, and sums of elements that integers choose.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -19,8 +19,11 @@ Parameters as(Parameters p, char dtype) {
   return p;
 }
 
-// Returns int64 positions on [0, n).
-nd::Array positions(std::int64_t n, std::int64_t seed) { return labels(n, seed, n).astype(nd::int64); }
+// Returns n int64 positions on [0, size).
+nd::Array positions(std::int64_t n, std::int64_t seed, std::int64_t size) {
+  return labels(n, seed, size).astype(nd::int64);
+}
+nd::Array positions(std::int64_t n, std::int64_t seed) { return positions(n, seed, n); }
 
 template <class F> Ready masked(const Parameters& p, F f) {
   return rotating(
@@ -124,6 +127,36 @@ Ready bincount(const Parameters& p) {
       p, [&](std::int64_t seed) { return labels(p.at("n"), seed, p.at("classes")).astype(nd::int64); },
       [](const nd::Array& x) { return nd::bincount(x); });
 }
+// Adds -1, 0 or 1 to one of p["bins"] sums, for each of p["n"] positions: float16 has these sums exactly in any order.
+Ready scatter_add(const Parameters& p) {
+  const std::int64_t n = p.at("n"), bins = p.at("bins");
+  const auto zeros = [bins, dtype = catena::dtype_from_char(char(get(p, "dtype", 'f')))] {
+    return nd::zeros({bins}, dtype);
+  };
+  const auto addends = [=](std::int64_t seed) {
+    return Indexed{(labels(n, 2 * seed, 3) - 1).astype(zeros().dtype()), positions(n, 2 * seed + 1, bins)};
+  };
+  const auto add = [](const nd::Array& sums, const Indexed& s) {
+    nd::scatter_add(sums, s.index, s.values);
+    return sums;
+  };
+  Ready timed = rotating(p, addends, [add, sums = zeros()](const Indexed& s) { return add(sums, s); });
+  timed.result = [=] { return add(zeros(), addends(0)); };
+  return timed;
+}
+Parameters scattered(Draw& draw) {
+  return {{"n", draw.length(10, draw.at_most(10000000))},
+          {"bins", draw.log_uniform(1, 1000000)},
+          {"dtype", draw.dtype("fdl")},
+          {"sets", 1}};
+}
+
+Ready nonzero(const Parameters& p) {
+  return rotating(
+      p, [&](std::int64_t seed) { return input(as(p, '?'), {p.at("n")}, seed); },
+      [](const nd::Array& mask) { return nd::nonzero(mask)[0]; });
+}
+
 Parameters counted(Draw& draw) {
   return {{"n", draw.length(10, draw.at_most(100000000))}, {"classes", draw.log_uniform(2, 1000000)}, {"sets", 1}};
 }
@@ -161,6 +194,12 @@ const Cases cases{
      {{"n", 60}, {"sets", 2}},
      bincount,
      counted},
+    {"indexing/scatter_add",
+     {{"n", 1 << 22}, {"bins", 1 << 20}, {"sets", 2}},
+     {{"n", 60}, {"bins", 7}},
+     scatter_add,
+     scattered},
+    {"indexing/nonzero", line, short_line, nonzero, any_line},
     {"indexing/take_rows", table, small_table, take_rows, [](Draw& draw) { return draw.matrix("fdBi"); }},
 };
 

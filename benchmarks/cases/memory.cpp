@@ -1,4 +1,5 @@
-// The memory pool: a large temporary, and a long sequence of allocations and deallocations of mixed sizes.
+// The memory pool: a large temporary, and a long sequence of allocations and deallocations of mixed sizes. Copies of
+// host memory to the device.
 #include <cmath>
 
 #include <catena/benchmarks/cases.h>
@@ -32,7 +33,22 @@ Ready trace(const Parameters& p) {
       [n] { return bytes(n); }};
 }
 
+// The memory of the host is not pinned.
+Ready host_to_device(const Parameters& p) {
+  const std::int64_t n = p.at("bytes") / 4;
+  const nd::Array on_device = nd::zeros({n}, nd::float32);
+  const nd::DeviceScope scope(nd::cpu_device);
+  const auto copy = [on_device, host = uniform({n}, 0)] {
+    on_device.set(host);
+    return on_device;
+  };
+  return ready(copy);
+}
+
+Parameters some_bytes(Draw& draw) { return {{"bytes", 4 * draw.log_uniform(1, draw.at_most(100000000))}}; }
+
 const Cases cases{
+    {"transfer/host_to_device", {{"bytes", 64 << 20}}, {{"bytes", 1 << 10}}, host_to_device, some_bytes},
     {"pool/temporary",
      {{"bytes", 64 << 20}},
      {{"bytes", 1 << 10}},

@@ -1,4 +1,5 @@
-// Normalization along the rows of a matrix: forward without a graph, and with all gradients.
+// Normalization along the rows of a matrix, and of the channels of images: forward without a graph, and with all
+// gradients.
 #include <algorithm>
 
 #include <catena/benchmarks/cases.h>
@@ -74,6 +75,43 @@ Ready layer_norm_images(const Parameters& p) {
       });
 }
 
+// ---- of the channels of images, with float32 parameters beside images of 16 bits ----
+nd::Array channels_of_images(const Parameters& p, std::int64_t seed) {
+  return input(p, {p.at("batch"), p.at("channels"), p.at("size"), p.at("size")}, seed, -3, 3);
+}
+
+Ready batch_norm(const Parameters& p) {
+  const std::int64_t c = p.at("channels");
+  return rotating(
+      p, [&](std::int64_t seed) { return channels_of_images(p, seed); },
+      [gamma = autograd::arrays::ones({c}), beta = autograd::arrays::zeros({c})](const nd::Array& x) {
+        const auto mode = autograd::no_backprop_mode();
+        return nd::Array(nn::batch_normalization(x, gamma, beta).data());
+      });
+}
+
+// The compared result is the concatenation of all three gradients.
+Ready batch_norm_backward(const Parameters& p) {
+  const std::int64_t c = p.at("channels");
+  const autograd::Variable gamma(autograd::arrays::ones({c})), beta(autograd::arrays::zeros({c}));
+  const auto pass = [=, gy = channels_of_images(p, 2000)](const autograd::Variable& x) {
+    for (autograd::Variable v : {x, gamma, beta}) v.cleargrad();
+    autograd::Variable y = nn::batch_normalization(x, gamma, beta);
+    y.set_grad(gy);
+    y.backward();
+    return nd::Array(x.grad());
+  };
+  const auto images = [p](std::int64_t seed) {
+    return autograd::Variable(autograd::Array(channels_of_images(p, seed)));
+  };
+  Ready timed = rotating(p, images, pass);
+  timed.result = [=, x = images(0)] {
+    pass(x);
+    return joined({x.grad(), gamma.grad(), beta.grad()});
+  };
+  return timed;
+}
+
 Parameters floats(Draw& draw) { return draw.matrix("fd"); }
 // Excludes rows of two or three elements, whose gradient is the difference of nearly equal numbers.
 Parameters long_rows(Draw& draw) {
@@ -86,6 +124,15 @@ Parameters images(Draw& draw) {
   const std::int64_t n = draw.log_uniform(1, std::max<std::int64_t>(1, 10000000 / (size * size * channels)));
   return {{"batch", draw.at_most(n)}, {"channels", channels}, {"size", size}, {"sets", 1}};
 }
+
+// Channels of at least 16 elements, so that their gradients are not differences of nearly equal numbers.
+Parameters images_of_channels(Draw& draw) {
+  Parameters p = images(draw);
+  p["size"] = std::max<std::int64_t>(p["size"], 4);
+  return p;
+}
+const Parameters many_images{{"batch", 64}, {"channels", 256}, {"size", 28}, {"sets", 2}},
+    few_images{{"batch", 2}, {"channels", 3}, {"size", 4}};
 
 const Cases cases{
     {"rows/softmax", full, tiny, softmax, floats},
@@ -101,6 +148,8 @@ const Cases cases{
      {{"batch", 2}, {"channels", 3}, {"size", 4}, {"sets", 2}},
      layer_norm_images,
      images},
+    {"rows/batch_norm", many_images, few_images, batch_norm, images_of_channels},
+    {"rows/batch_norm_backward", many_images, few_images, batch_norm_backward, images_of_channels},
 };
 
 }  // namespace

@@ -39,6 +39,14 @@ const Cases cases{
      small_matrix},
     {"overhead/sum", full, tiny, [](const Parameters& p) { return ready([a = operand(p, 0)] { return a.sum(); }); },
      small},
+    {"overhead/item",
+     {{"n", 1000}},
+     tiny,
+     [](const Parameters& p) {
+       const auto read = [a = operand(p, 0)] { return a.sum().item<double>(); };
+       return Ready{repeated(read), [read] { return nd::array({read()}); }};
+     },
+     small},
 };
 
 }  // namespace

@@ -11,6 +11,7 @@ import cards
 import libraries
 import measured
 import predict
+import rows
 import run
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
@@ -29,13 +30,17 @@ def arguments():
     parser.add_argument("--keep", metavar="FOLDER", help="keep counters there, and take those that are there already")
     parser.add_argument("--check", action="store_true", help="fail if a counter leaves its bounds (bounds.py)")
     parser.add_argument("--calibrate", action="store_true", help="compare predictions with measured times (measured.py)")
+    parser.add_argument("--rows", action="store_true", help="the cases that a peer was faster at, beside both measured times (rows.py)")
     parser.add_argument("--build", default=os.path.join(ROOT, "build", "release"), help=argparse.SUPPRESS)
     return parser.parse_args()
 
 
 def predicted(args, case, parameters, names, most=None):
     """{card: Call}, the number of elements of the reduced case's operands that was run as a factor, and the profile."""
-    smaller, factor = run.reduced(parameters, most or args.most)
+    return predicted_of(args, case, parameters, names, *run.reduced(parameters, most or args.most))
+
+
+def predicted_of(args, case, parameters, names, smaller, factor):
     factor *= args.times
     profile = run.profile(args.build, case, smaller, kept=args.keep)
     calls = {name: predict.predict(profile, cards.CARDS[name], parameters.get("sets", 1), factor,
@@ -57,12 +62,12 @@ def row(case, calls, factor, elements):
             f"{call.instructions / elements:.1f}", f"{busiest.warps:.0f}" if busiest else "", busiest.limit if busiest else "", *times]
 
 
-def table(rows):
-    return "\n".join("| " + " | ".join(cells) + " |" for cells in [rows[0], ["---"] * len(rows[0]), *rows[1:]])
+def table(lines):
+    return "\n".join("| " + " | ".join(cells) + " |" for cells in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
 
 
 def elements_of(parameters):
-    return predict.product(n for name, n in parameters.items() if name not in run.NO_SIZES)
+    return predict.product(max(n, 1) for name, n in parameters.items() if name not in run.NO_SIZES)
 
 
 def print_kernels(case, parameters, calls):
@@ -91,7 +96,7 @@ def print_peer(case, parameters, names):
 def profile_cases(args):
     names = args.device or sorted(cards.CARDS)
     changes = {word.split("=")[0]: int(word.split("=")[1]) for word in args.set}
-    rows, raw = [HEAD + [f"{name}, us" for name in names]], {}
+    lines, raw = [HEAD + [f"{name}, us" for name in names]], {}
     for case, parameters in run.cases(args.build).items():
         if not fnmatch.fnmatch(case, args.case):
             continue
@@ -101,18 +106,18 @@ def profile_cases(args):
         except run.Failed as e:
             print(f"{case}: not run: {e}", file=sys.stderr)
             continue
-        rows.append(row(case, calls, factor, elements_of(parameters)))
-        print(f"{case}: {rows[-1][-1]} us", file=sys.stderr)
+        lines.append(row(case, calls, factor, elements_of(parameters)))
+        print(f"{case}: {lines[-1][-1]} us", file=sys.stderr)
         if args.kernels:
             print(case)
             print_kernels(case, parameters, calls)
         if args.peer and case in libraries.PEER_MEASURED:
             print_peer(case, parameters, names)
-    print(table(rows))
+    print(table(lines))
     if args.json:
         with open(args.json, "w", encoding="utf-8") as f:
             json.dump(raw, f, indent=1)
-    return 0 if len(rows) > 1 else 1
+    return 0 if len(lines) > 1 else 1
 
 
 def ranks(values):
@@ -130,7 +135,7 @@ def correlation(a, b):
 def calibrate(args):
     """Predictions beside measured times: the error of each, the median of their magnitudes, the correlation of the ranks."""
     known = run.cases(args.build)
-    rows, pairs = [["case", "card", "measured, us", "predicted, us", "error", "limit", "launches", "kernels as measured"]], []
+    lines, pairs = [["case", "card", "measured, us", "predicted, us", "error", "limit", "launches", "kernels as measured"]], []
     for m in measured.ROWS:
         if not fnmatch.fnmatch(m.case, args.case) or m.card not in (args.device or cards.CARDS):
             continue
@@ -146,13 +151,13 @@ def calibrate(args):
             continue
         error = call.time * 1e6 / m.us - 1
         limit = max(call.kernels, key=lambda k: k.time).limit if call.device >= call.host else "host"
-        rows.append([m.label + (f" (1/{factor})" if factor > 1 else ""), m.card, f"{m.us:g}", f"{call.time * 1e6:.1f}", f"{error:+.0%}",
-                     limit, f"{len(call.kernels)}", "no" if m.older else "yes"])
-        print(" ".join(rows[-1]), file=sys.stderr)
+        lines.append([m.label + (f" (1/{factor})" if factor > 1 else ""), m.card, f"{m.us:g}", f"{call.time * 1e6:.1f}", f"{error:+.0%}",
+                      limit, f"{len(call.kernels)}", "no" if m.older else "yes"])
+        print(" ".join(lines[-1]), file=sys.stderr)
         if args.kernels:
             print_kernels(m.case, parameters, calls)
         pairs.append((m, call.time * 1e6, abs(error)))
-    print(table(rows))
+    print(table(lines))
     for title, chosen in (("all", pairs), ("of the kernels that were measured", [p for p in pairs if not p[0].older]),
                           ("limited by memory", [p for p in pairs if p[0].memory_bound and not p[0].older]),
                           ("limited by memory, one card (h200)",
@@ -160,6 +165,62 @@ def calibrate(args):
         if len(chosen) > 2:
             print(f"\n{title}: {len(chosen)} rows, median error {statistics.median(p[2] for p in chosen):.1%}, "
                   f"rank correlation {correlation([p[0].us for p in chosen], [p[1] for p in chosen]):.3f}")
+    return 0
+
+
+ROWS_HEAD = ["case", "launches", "waits", "MB moved / minimum", "sectors used", "limit", "before (measured), us", "predicted, us",
+             "peer (measured), us", "peer / predicted"]
+
+
+def limit_of(call):
+    """The bound of the longest kernel, or the host; without a prediction the works of libraries."""
+    if call.unknown:
+        works = {work: call.library.count(work) for work in call.library}
+        return "; ".join(f"{n} x {work}" if n > 1 else work for work, n in works.items())
+    return max(call.kernels, key=lambda k: k.time).limit if call.kernels and call.device >= call.host else "host"
+
+
+def part_of(r, parameters, most):
+    """The parameters that are executed for a row, and how much smaller they are. A part of a case gets that part of the level-2 cache: kernels
+    that read what the one before has written must not find more of it there."""
+    smaller, factor = run.reduced(parameters, min(r.most, most))
+    if r.executed:
+        smaller = {**parameters, **r.executed, "sets": 1}
+        factor = elements_of(parameters) / elements_of(smaller)
+    return ({**smaller, "level2_bytes": int(cards.CARDS["h200"].level2_bytes / factor)} if factor > 1 else smaller), factor
+
+
+def peer_cells(r, call, factor):
+    """A line of --rows."""
+    known = not (call.unknown or r.unknown)
+    us = call.time * 1e6
+    moved = f"{call.moved_bytes / 1e6:.1f} / {call.least_bytes / 1e6:.1f}" if call.kernels else ""
+    return [r.label + (f" (1/{factor:g})" if factor > 1 else ""), f"{len(call.kernels) + len(call.library)}", f"{call.waits}", moved,
+            f"{call.sector_efficiency:.2f}" if call.kernels else "", r.unknown or limit_of(call), f"{r.before:g}" if r.before else "none",
+            f"{us:.1f}" if known else f"not predicted (own kernels {us:.1f})" if call.kernels else "not predicted",
+            f"{r.peer:g} ({r.name})", f"{r.peer / us:.2f}" if known else ""]
+
+
+def beside_peers(args):
+    """Counters and predictions beside the measured times of rows.py."""
+    known = run.cases(args.build)
+    for name in args.device or ["h200"]:
+        lines = [ROWS_HEAD]
+        for r in rows.ROWS:
+            if not fnmatch.fnmatch(r.case, args.case):
+                continue
+            parameters = {**known[r.case], **r.parameters}
+            try:
+                calls, factor, _ = predicted_of(args, r.case, parameters, [name], *part_of(r, parameters, args.most))
+            except run.Failed as e:
+                print(f"{r.label}: not run: {e}", file=sys.stderr)
+                continue
+            lines.append(peer_cells(r, calls[name], factor))
+            print(" | ".join(lines[-1]), file=sys.stderr)
+            if args.kernels:
+                print(r.label)
+                print_kernels(r.case, parameters, calls)
+        print(table(lines))
     return 0
 
 
@@ -183,6 +244,8 @@ def main():
     args = arguments()
     if args.check:
         return check(args)
+    if args.rows:
+        return beside_peers(args)
     return calibrate(args) if args.calibrate else profile_cases(args)
 
 

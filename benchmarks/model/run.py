@@ -7,7 +7,7 @@ import tempfile
 # Case by case: the parameter that is divided where the case is larger than what the interpreter executes in reasonable time. The counters
 # are multiplied by the quotient: they are sums over the blocks of a grid, and a block does the same in a grid of any size.
 SHRINKS = ("rows", "outer", "n", "batch")
-NO_SIZES = ("sets", "dtype", "offset", "step", "count", "classes")
+NO_SIZES = ("sets", "dtype", "offset", "step", "count", "classes", "bins", "kth")
 MOST = 1 << 24  # elements that run
 
 

@@ -25,6 +25,9 @@ using cuda_device::KernelProfile;
 // The caches of H100 and H200. Of the 50 MB of level 2 a multiprocessor is near one half, and lines are replaced before
 // all of it is in use.
 constexpr cuda_device::ProfiledDevice kDevice{132, 256 << 10, 32 << 20};
+// The parameter that sets the bytes of level 2: a part of a case has that part of the cache, so that its kernels find
+// as little of their results there as those of the whole case.
+constexpr char kLevel2[] = "level2_bytes";
 
 std::string quoted(const std::string& text) {
   std::string result = "\"";
@@ -93,13 +96,15 @@ std::string copies(const Control& control) {
   return text;
 }
 
-void print_profile(const bench::Ready& ready) {
+void print_profile(const bench::Ready& ready, std::int64_t level2_bytes) {
   const std::int64_t result_bytes = ready.result().nbytes();
   ready.run(1);
   nd::synchronize(nd::current_device());
   Control control;
   control.reset_records();
-  control.start_profile(kDevice);
+  cuda_device::ProfiledDevice device = kDevice;
+  device.level2_bytes = std::uint64_t(level2_bytes);
+  control.start_profile(device);
   ready.run(1);
   const std::vector<std::string> waits = control.synchronisations();
   nd::synchronize(nd::current_device());
@@ -141,7 +146,9 @@ int run(const std::string& name, const bench::Parameters& changes) {
     if (c.name != name) continue;
     bench::Parameters parameters = c.full;
     for (const auto& [key, value] : changes) parameters[key] = value;
-    print_profile(c.setup(parameters));
+    const std::int64_t level2_bytes = bench::get(parameters, kLevel2, std::int64_t(kDevice.level2_bytes));
+    parameters.erase(kLevel2);
+    print_profile(c.setup(parameters), level2_bytes);
     return 0;
   }
   std::cerr << "gpu_model_worker: there is no case '" << name << "'\n";

@@ -188,9 +188,38 @@ def take_rows(p):
 
 
 def partition(p):
-    middle = p["n"] // 2
-    return Case(rotating(p, lambda seed: line(p, seed, -1), lambda a: xp.partition(a, middle)),
-                result=lambda: xp.partition(line(p, 0, -1), middle)[middle:middle + 1])
+    kth = p.get("kth", p["n"] // 2)
+    return Case(rotating(p, lambda seed: line(p, seed, -1), lambda a: xp.partition(a, kth)),
+                result=lambda: xp.partition(line(p, 0, -1), kth)[kth:kth + 1])
+
+
+def argpartition(p):
+    kth = p["kth"]
+
+    def chosen():
+        a = matrix(p, 0, -1)
+        return xp.take_along_axis(a, xp.argpartition(a, kth)[:, kth:kth + 1], 1)
+    return Case(rotating(p, lambda seed: matrix(p, seed, -1), lambda a: xp.argpartition(a, kth)), result=chosen)
+
+
+def scatter_add(p):
+    def addends(seed):
+        n = p["n"]
+        values = (data.labels(n, 2 * seed, 3) - 1).astype(data.dtype(p))
+        return xp.asarray(data.labels(n, 2 * seed + 1, p["bins"]).astype("int64")), xp.asarray(values)
+
+    def add(sums, index, values):
+        xp.add.at(sums, index, values)
+        return sums
+
+    def zeros():
+        return xp.zeros(p["bins"], data.dtype(p))
+    sums = zeros()
+    return Case(rotating(p, addends, lambda s: add(sums, *s)), result=lambda: add(zeros(), *addends(0)))
+
+
+def nonzero(p):
+    return rotating(p, lambda seed: line({**p, "dtype": ord("?")}, seed), lambda mask: xp.nonzero(mask)[0])
 
 
 def bincount(p):
@@ -218,6 +247,25 @@ def chain(x, y):
 def product(p):
     return rotating(p, lambda seed: (input(p, (p["m"], p["k"]), 2 * seed, -1), input(p, (p["k"], p["n"]), 2 * seed + 1, -1)),
                     lambda s: xp.matmul(*s))
+
+
+def complex_product(p):
+    def operand(shape, seed):
+        return input(p, shape, 2 * seed, -1) + 1j * input(p, shape, 2 * seed + 1, -1)
+
+    def make(seed):
+        return operand((p["m"], p["k"]), 2 * seed), operand((p["k"], p["n"]), 2 * seed + 1)
+
+    def parts():
+        y = xp.matmul(*make(0))
+        return xp.concatenate((y.real.ravel(), y.imag.ravel()))
+    return Case(rotating(p, make, lambda s: xp.matmul(*s)), result=parts)
+
+
+def attention_scores(p):
+    shape = p["batch"], p["tokens"], p["heads"], p["d"]
+    return rotating(p, lambda seed: (input(p, shape, 2 * seed, -1), input(p, shape, 2 * seed + 1, -1)),
+                    lambda s: xp.matmul(s[0].transpose(0, 2, 1, 3), s[1].transpose(0, 2, 3, 1)))
 
 
 def dominant(p, shape, seed):
@@ -280,6 +328,18 @@ def layer_norm(p):
 def temporary(p):
     n = p["bytes"]
     return Case(lambda: xp.empty(n, dtype="uint8"), result=lambda: numpy.array([n]))
+
+
+def host_to_device(p):
+    host, on_device = data.uniform((p["bytes"] // 4,), 0), xp.zeros(p["bytes"] // 4, "float32")
+
+    def copy():
+        if on_gpu:
+            on_device.set(host)
+        else:
+            numpy.copyto(on_device, host)
+        return on_device
+    return copy
 
 
 def trace(p):
@@ -363,6 +423,7 @@ table = {
     "overhead/fused": default(small(lambda a, b: (a - b) * (a - b), 2)),
     "overhead/view": default(view),
     "overhead/sum": default(small(lambda a: a.sum())),
+    "overhead/item": default(small(lambda a: float(a.sum()))),
     "elementwise/add": default(binary(lambda a, b: a + b)),
     "elementwise/add_float16": default(binary(lambda a, b: a + b, dtype=ord("e"))),
     "elementwise/add_strided": default(strided_add),
@@ -412,9 +473,12 @@ table = {
     "indexing/take": default(take),
     "indexing/take_rows": default(take_rows),
     "indexing/bincount": default(bincount),
+    "indexing/scatter_add": default(scatter_add),
+    "indexing/nonzero": default(nonzero),
     "creation/arange": default(arange),
     "joining/concatenate": default(concatenate),
     "sorting/partition": default(partition),
+    "sorting/argpartition": default(argpartition),
     "sorting/sort": default(of_signed(lambda a: xp.sort(a))),
     "sorting/argsort": default(of_signed(lambda a: xp.argsort(a, kind="stable"))),
     "scan/cumsum": default(of_signed(lambda a: a.cumsum())),
@@ -422,6 +486,8 @@ table = {
     "scan/cumsum_axis1": default(of_signed(lambda a: a.cumsum(axis=1))),
     **{f"matmul/{shape}": default(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": default(product_of_transposed),
+    "matmul/complex": default(complex_product),
+    "matmul/attention_scores": default(attention_scores),
     "fft/complex_1e6": default(of_complex(lambda a: xp.fft.fft(a).real)),
     "fft/complex_1000x1024": default(of_complex(lambda a: xp.fft.fft(a).real)),
     "fft/real_1000x1024": default(of_signed(lambda a: xp.fft.rfft(a).real)),
@@ -446,6 +512,7 @@ table = {
     "rows/softmax": default(rows(softmax)),
     "rows/log_softmax": default(rows(log_softmax)),
     "rows/layer_norm": default(layer_norm),
+    "transfer/host_to_device": default(host_to_device),
     "pool/temporary": default(temporary),
     "pool/trace": default(trace),
     "random/choice": default(choice(lambda population, n: xp.random.choice(population, n))),

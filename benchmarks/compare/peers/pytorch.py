@@ -114,11 +114,50 @@ def take_rows(f):
     return lambda p: rotating(p, lambda seed: (matrix(p, 2 * seed), positions(p["rows"], 2 * seed + 1)), lambda s: f(*s))
 
 
-def median(p):
-    """The element that a partition puts in the middle; PyTorch has no partition."""
-    middle = p["n"] // 2 + 1
-    return Case(rotating(p, lambda seed: line(p, seed, -1), lambda a: a.kthvalue(middle).values),
-                result=lambda: line(p, 0, -1).kthvalue(middle).values.reshape(1))
+def kth_of_line(find):
+    """The element that a partition puts in its place, by find(line, how many are not greater); PyTorch has no partition."""
+    def setup(p):
+        k = p.get("kth", p["n"] // 2) + 1
+        return Case(rotating(p, lambda seed: line(p, seed, -1), lambda a: find(a, k)), result=lambda: find(line(p, 0, -1), k).reshape(1))
+    return setup
+
+
+def smallest(a, k):
+    """The greatest of the k smallest, by a selection of them all."""
+    return a.topk(k, largest=False).values[..., -1]
+
+
+def smallest_of_rows(p):
+    k = p["kth"] + 1
+    return Case(rotating(p, lambda seed: matrix(p, seed, -1), lambda a: a.topk(k, largest=False, sorted=False)),
+                result=lambda: smallest(matrix(p, 0, -1), k))
+
+
+def scatter_add(name):
+    """The method of a tensor that adds: index_add_ or scatter_add_."""
+    def setup(p):
+        n, bins = p["n"], p["bins"]
+
+        def addends(seed):
+            return labels(n, 2 * seed + 1, bins), (labels(n, 2 * seed, 3) - 1).to(dtype(p))
+
+        def add(sums, index, values):
+            return getattr(sums, name)(0, index, values)
+
+        def zeros():
+            return torch.zeros(bins, dtype=dtype(p), device=device)
+        sums = zeros()
+        return Case(rotating(p, addends, lambda s: add(sums, *s)), result=lambda: add(zeros(), *addends(0)))
+    return setup
+
+
+def nonzero(p):
+    return rotating(p, lambda seed: line({**p, "dtype": ord("?")}, seed), torch.nonzero)
+
+
+def item(p):
+    a = line(p)
+    return Case(lambda: a.sum().item(), result=lambda: torch.tensor([a.sum().item()], dtype=torch.float64))
 
 
 def bincount(p):
@@ -152,6 +191,25 @@ def compiled(f):
 def product(p):
     return rotating(p, lambda seed: (input(p, (p["m"], p["k"]), 2 * seed, -1), input(p, (p["k"], p["n"]), 2 * seed + 1, -1)),
                     lambda s: torch.matmul(*s))
+
+
+def complex_product(p):
+    def operand(shape, seed):
+        return torch.complex(input(p, shape, 2 * seed, -1), input(p, shape, 2 * seed + 1, -1))
+
+    def make(seed):
+        return operand((p["m"], p["k"]), 2 * seed), operand((p["k"], p["n"]), 2 * seed + 1)
+
+    def parts():
+        y = torch.matmul(*make(0))
+        return torch.cat((y.real.ravel(), y.imag.ravel()))
+    return Case(rotating(p, make, lambda s: torch.matmul(*s)), result=parts)
+
+
+def attention_scores(p):
+    shape = p["batch"], p["tokens"], p["heads"], p["d"]
+    return rotating(p, lambda seed: (input(p, shape, 2 * seed, -1), input(p, shape, 2 * seed + 1, -1)),
+                    lambda s: torch.matmul(s[0].permute(0, 2, 1, 3), s[1].permute(0, 2, 3, 1)))
 
 
 def dominant(p, shape, seed):
@@ -191,6 +249,23 @@ def layer_norm(p):
     return rotating(p, lambda seed: matrix(p, seed, -3, 3), lambda x: F.layer_norm(x, (columns,), gamma, beta))
 
 
+def batch_norm(p):
+    c, shape = p["channels"], (p["batch"], p["channels"], p["size"], p["size"])
+    gamma, beta = torch.ones(c, device=device), torch.zeros(c, device=device)
+    return rotating(p, lambda seed: input(p, shape, seed, -3, 3),
+                    lambda x: F.batch_norm(x, None, None, gamma, beta, True, eps=2e-5))
+
+
+def dropout(p):
+    return Case(rotating(p, lambda seed: line(p, seed, -3, 3), lambda x: F.dropout(x, 0.5, True)), around=torch.inference_mode,
+                result=lambda: [p["n"]])
+
+
+def max_pooling(p):
+    shape = p["batch"], p["channels"], p["size"], p["size"]
+    return rotating(p, lambda seed: input(p, shape, seed, -1), lambda x: F.max_pool2d(x, 3, 2, 1))
+
+
 def layer_norm_images(p):
     n, c, size = p["batch"], p["channels"], p["size"]
     columns = c * size * size
@@ -202,6 +277,11 @@ def layer_norm_images(p):
 def temporary(p):
     n = p["bytes"]
     return Case(lambda: torch.empty(n, dtype=torch.uint8, device=device), result=lambda: [n])
+
+
+def host_to_device(p):
+    host, on_device = torch.from_numpy(data.uniform((p["bytes"] // 4,), 0)), torch.zeros(p["bytes"] // 4, device=device)
+    return lambda: on_device.copy_(host)
 
 
 def trace(p):
@@ -322,6 +402,7 @@ table = {
     "overhead/fused": small(lambda a, b: (a - b) * (a - b), 2),
     "overhead/view": plain(view),
     "overhead/sum": small(lambda a: a.sum()),
+    "overhead/item": {"default": item},
     "autograd/add_no_graph": {"default": without_graph(torch.no_grad), "inference_mode": without_graph(torch.inference_mode)},
     "autograd/add": {"default": add_with_graph},
     "autograd/square_sum_backward": {"default": square_sum_backward},
@@ -342,6 +423,7 @@ table = {
     "elementwise/copy": unary(lambda a: a.clone()),
     "elementwise/multiply_add": {"default": binary(lambda a, b: torch.addcmul(a, a, b))},
     "activation/relu": unary(torch.relu),
+    "activation/dropout": {"default": dropout},
     "elementwise/transpose_copy": of_matrix(lambda a: a.T.contiguous()),
     "elementwise/permuted_copy": of_block(lambda a: a.permute(2, 0, 1).contiguous()),
     "reduction/sum": of_matrix(lambda a: a.sum()),
@@ -367,9 +449,12 @@ table = {
     "indexing/take_rows": {"default": take_rows(lambda a, index: a[index]),
                            "index_select": take_rows(lambda a, index: a.index_select(0, index))},
     "indexing/bincount": {"default": bincount},
+    "indexing/scatter_add": {"default": scatter_add("index_add_"), "scatter_add": scatter_add("scatter_add_")},
+    "indexing/nonzero": {"default": nonzero},
     "creation/arange": {"default": arange},
     "joining/concatenate": {"default": concatenate},
-    "sorting/partition": {"default": median},
+    "sorting/partition": {"default": kth_of_line(lambda a, k: a.kthvalue(k).values), "topk": kth_of_line(smallest)},
+    "sorting/argpartition": {"default": smallest_of_rows},
     "sorting/sort": of_signed(lambda a: a.sort(1).values),
     "sorting/argsort": of_signed(lambda a: a.argsort(dim=1, stable=True)),
     "scan/cumsum": of_signed(lambda a: a.ravel().cumsum(0)),
@@ -377,6 +462,8 @@ table = {
     "scan/cumsum_axis1": of_signed(lambda a: a.cumsum(1)),
     **{f"matmul/{shape}": plain(product) for shape in ("1024_cubed", "100x784x1000", "16_cubed", "32_cubed", "64_cubed", "skinny")},
     "matmul/transposed": plain(product_of_transposed),
+    "matmul/complex": {"default": complex_product},
+    "matmul/attention_scores": plain(attention_scores),
     "fft/complex_1e6": of_complex(lambda a: torch.fft.fft(a).real),
     "fft/complex_1000x1024": of_complex(lambda a: torch.fft.fft(a).real),
     "fft/real_1000x1024": of_signed(lambda a: torch.fft.rfft(a).real),
@@ -391,6 +478,7 @@ table = {
     "rows/log_softmax": rows(lambda x: F.log_softmax(x, 1)),
     "rows/layer_norm": plain(layer_norm),
     "rows/layer_norm_images": plain(layer_norm_images),
+    "rows/batch_norm": plain(batch_norm),
     "convolution/forward": {
         "default": lambda p: convolution_forward(p, contiguous, torch.no_grad),
         "channels_last": lambda p: convolution_forward(p, channels_last, torch.inference_mode),
@@ -399,7 +487,9 @@ table = {
     "convolution/bias_gradient": {"default": bias_gradient},
     "convolution/resnet18": layouts(convolution_forward_backward),
     "convolution/depthwise": layouts(depthwise),
+    "convolution/max_pooling": plain(max_pooling),
     "convolution/deconvolution": layouts(deconvolution),
+    "transfer/host_to_device": {"default": host_to_device},
     "pool/temporary": {"default": temporary},
     "pool/trace": {"default": trace},
     "random/choice": {"default": choice},

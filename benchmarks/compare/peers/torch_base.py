@@ -29,7 +29,7 @@ def input(p, *arguments):
 
 
 def dtype(p):
-    return {"f": torch.float32, "d": torch.float64}[data.dtype(p)]
+    return {"e": torch.float16, "E": torch.bfloat16, "f": torch.float32, "d": torch.float64, "l": torch.int64}[data.dtype(p)]
 
 
 def labels(*arguments):

@@ -34,6 +34,37 @@ def layer_norm(p):
     return Case(rotating(p, variable, step), result=result)
 
 
+def batch_norm(p):
+    """The parameters are float32 beside images of 16 bits, too."""
+    c, shape = p["channels"], (p["batch"], p["channels"], p["size"], p["size"])
+    gamma, beta = (make(c, device=device).requires_grad_() for make in (torch.ones, torch.zeros))
+    gy = input(p, shape, 2000, -3, 3)
+
+    def variable(seed):
+        return input(p, shape, seed, -3, 3).requires_grad_()
+
+    def step(x):
+        x.grad = gamma.grad = beta.grad = None
+        F.batch_norm(x, None, None, gamma, beta, True, eps=2e-5).backward(gy)
+
+    def result():
+        x = variable(0)
+        step(x)
+        return joined(x.grad, gamma.grad, beta.grad)
+    return Case(rotating(p, variable, step), result=result)
+
+
+def max_pooling(p):
+    side = (p["size"] - 1) // 2 + 1
+    gy = input(p, (p["batch"], p["channels"], side, side), 2000, -1)
+
+    def step(x):
+        x.grad = None
+        F.max_pool2d(x, 3, 2, 1).backward(gy)
+        return x.grad
+    return rotating(p, lambda seed: input(p, (p["batch"], p["channels"], p["size"], p["size"]), seed, -1).requires_grad_(), step)
+
+
 def relu(p):
     gy = input(p, (p["n"],), 2000, -3, 3)
 
@@ -113,4 +144,6 @@ table = {
     "loss/ctc": {"default": ctc},
     "loss/softmax_cross_entropy": {"default": softmax_cross_entropy},
     "rows/layer_norm_backward": {"default": layer_norm},
+    "rows/batch_norm_backward": {"default": batch_norm},
+    "convolution/max_pooling_backward": {"default": max_pooling},
 }

@@ -346,7 +346,8 @@ class Discriminator(torch.nn.Module):
             for i, (n_in, out, kernel) in enumerate(sizes))
         self.norms = torch.nn.ModuleList(batch_norm(out) for _, out, _ in sizes[1:])
         for norm in self.norms:
-            norm.weight = None
+            # Ones that are not trained: without a weight, the kernels of CUDA have no gradient of the bias.
+            norm.weight.requires_grad_(False)
         self.fc = initialize(torch.nn.Linear(16 * c, 1), 2007, BOUND)
         self.noise = 0.2
 
