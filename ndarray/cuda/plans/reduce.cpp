@@ -247,7 +247,7 @@ void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Pro
 
 // Blocks per multiprocessor for which the threads have registers, if their accumulators are large. More warps hide more
 // of the time in which a warp waits for its elements.
-constexpr std::string_view kBlocksOfLargeSums = "3";
+constexpr std::string_view kBlocksOfLargeSums = "4";
 
 // Without a number of threads (word_bytes), a key stands for a warp.
 std::string skeleton_of(const KernelKey& key) {
