@@ -26,8 +26,8 @@ struct Reductions {
 
 void check_same(const std::vector<Array>& actual, const std::vector<Array>& expected) {
   for (std::size_t k = 0; k < expected.size(); ++k)
-    BOOST_TEST(nd::array_equal(actual[k], expected[k]), "reduction " << k << ": " << actual[k] << ", not "
-                                                                     << expected[k]);
+    BOOST_TEST(nd::array_equal(actual[k], expected[k]),
+               "reduction " << k << ": " << actual[k] << ", not " << expected[k]);
 }
 
 }  // namespace
