@@ -38,9 +38,12 @@ BOUNDS = [
     Bound("elementwise/cast_float64", 12, 10),
     # Half of the sectors are read in two parts, which the level-1 cache puts together.
     Bound("elementwise/transpose_copy", 6, 8, SQUARE, sector_efficiency=0.6),
-    # A second kernel may add the results of the blocks.
-    Bound("reduction/sum", 15, 14, SQUARE, launches=(1, 2)),
-    Bound("reduction/sum_axis1", 14, 26, SQUARE, launches=(1, 2)),
+    Bound("reduction/sum", 15, 14, SQUARE),
+    Bound("reduction/sum_axis1", 14, 26, SQUARE),
+    # Sums of distances and of their squares, in float64
+    Bound("reduction/var", 15, 32, SQUARE),
+    # The number goes to the kernel as a parameter.
+    Bound("indexing/mask_assign", 11, 16),
     Bound("activation/relu", 16, 8.5),
     # The forward pass reads x and writes y; the gradient reads y and gy, and writes gx. What of it level 2 still has is not moved.
     Bound("activation/relu_backward", 16, 18, launches=(2,), bytes_per_element=16, asked=1.3),

@@ -66,11 +66,12 @@ struct RowResources<Body, Elements, Width, Operands, Indices<Bytes...>> {
     ((bytes += ((shared_inputs<Body>() >> k++) & 1) != 0 ? 0 : Bytes), ...);
     return bytes;
   }
+  static ND_FN constexpr int fixed_inputs() { return ((Bytes == 0 ? 1 : 0) + ... + 0); }
   // The registers that a thread needs, and the blocks for which a multiprocessor then has registers; 0: as many as
   // the assembler chooses.
   enum : int {
-    registers =
-        Elements * kept_bytes() / 4 + 22 + 4 * Operands + (Width > 4 ? 4 * Width : (Width < 4 ? 32 / Width : 0)),
+    registers = Elements * kept_bytes() / 4 + 22 + 4 * Operands - 2 * fixed_inputs() +
+                (Width > 4 ? 4 * Width : (Width < 4 ? 32 / Width : 0)),
     of_block = 65536 / kBlock / registers,
     most = 5,  // whose threads can have 48 registers
     blocks = Elements == 0 ? 3 : (of_block > most ? most : (of_block > 1 ? of_block : 0))

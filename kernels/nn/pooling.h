@@ -31,7 +31,7 @@ struct position_in<I> {
 };
 
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN wins over all.
-template <class T> ND_FN bool wins_window(T v, T best) { return (v > best) | ((v != v) & (best == best)); }
+template <class T> ND_FN bool wins_window(T v, T best) { return !(v <= best) & (best == best); }
 
 // Visits the positions one by one; `v` is the element at one position of each window. The kernels count the distance
 // from the winner to the present position, which does not need the number of the position; at the end it is subtracted
@@ -75,9 +75,10 @@ struct max_pool_2d {
         T v[together];
         ND_UNROLL
         for (int k = 0; k < together; ++k) v[k] = column + k < end ? x(image, channel, row, column + k) : best;
+        // An element that is not there has an earlier maximum, which does not win.
         ND_UNROLL
         for (int k = 0; k < together; ++k) {
-          const bool better = wins_window(v[k], best) && column + k < end;
+          const bool better = wins_window(v[k], best);
           best = better ? v[k] : best;
           best_index = better ? int32_t(uint32_t(before) + uint32_t(column + k)) : best_index;
         }

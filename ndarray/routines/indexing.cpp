@@ -298,7 +298,8 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   check_devices(op, a, keys);
   catena::check_mask(op, mask.shape(), a.shape(), 0);
   internal::check_output_layout(op, *a.get());
-  const Array one(internal::new_array(Shape{}, a.dtype(), a.device()));
+  // A number is converted on the host, and becomes a parameter of the kernel.
+  const Array one(internal::new_array(Shape{}, a.dtype(), value.is_array() ? a.device() : cpu_device));
   const Array given = value.is_array() ? value.array().reshape(Shape{}) : Array();
   internal::convert_into(op, given.is_null() ? catena::Input(value.scalar()) : catena::Input(*given.get()), *one.get());
   if (a.device().kind == Device::Kind::cpu && mask.ndim() == a.ndim() && a.is_c_contiguous() &&
@@ -317,8 +318,9 @@ bool filled_by_mask(std::string_view op, const Array& a, std::span<const IndexKe
   const bool is_bool = a.dtype() == Dtype::bool_, is_half = !is_bool && a.itemsize() == 2;
   const Dtype moved = is_bool ? Dtype::uint8 : (is_half ? Dtype::uint16 : a.dtype());
   const Array source = one.view(moved), target = a.view(moved);
-  const Operand in[] = {where, source, target};
-  internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{.out = target});
+  const Operand in[] = {where, source.device() == a.device() ? Operand(source) : Operand(Scalar(source.item())),
+                        target};
+  internal::apply_ufunc(catena::kernels::where, in, UfuncOptions{.out = target, .dtype = moved});
   return true;
 }
 
