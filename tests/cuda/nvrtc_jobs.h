@@ -34,9 +34,10 @@ struct UsualRow {
   std::vector<int> per_row, numbers;
 };
 inline const std::vector<UsualRow>& usual_rows() {
-  static const std::vector<UsualRow> all = {{"batch_norm_fwd", {1, 2}, {3}}, {"batch_norm_bwd", {2, 3, 4}, {}},
-                                            {"layer_norm_fwd", {1}, {4, 5}}, {"layer_norm_bwd", {2, 4, 5}, {6}},
-                                            {"rms_norm_fwd", {}, {2}},       {"rms_norm_bwd", {3}, {}}};
+  static const std::vector<UsualRow> all = {
+      {"batch_norm_fwd", {1, 2}, {3}},        {"batch_norm_bwd", {2, 3, 4}, {}}, {"layer_norm_fwd", {1}, {4, 5}},
+      {"layer_norm_bwd", {2, 4, 5}, {6}},     {"rms_norm_fwd", {}, {2}},         {"rms_norm_bwd", {3}, {}},
+      {"cross_entropy_bwd", {1, 2, 3, 4}, {}}};
   return all;
 }
 
