@@ -627,11 +627,10 @@ BOOST_AUTO_TEST_CASE(a_fused_reduction_is_one_kernel) {
     BOOST_REQUIRE_EQUAL(launched.size(), 1u);
     BOOST_TEST(launched[0].starts_with(name + form), launched[0]);
   }
-  // Few results of many elements: the second kernel combines what the first one's blocks found.
-  const std::vector<std::string> two = kernels(nd::full({300000}, 0.5f), nd::full({300000}, 2.f), {});
-  BOOST_REQUIRE_EQUAL(two.size(), 2u);
-  BOOST_TEST((two[0].starts_with(name + "reduce_block_") && two[1].starts_with(name + "reduce_second_")),
-             two[0] << two[1]);
+  // Few results of many elements, which several blocks share
+  const std::vector<std::string> shared = kernels(nd::full({300000}, 0.5f), nd::full({300000}, 2.f), {});
+  BOOST_REQUIRE_EQUAL(shared.size(), 1u);
+  BOOST_TEST(shared[0].starts_with(name + "reduce_block_"), shared[0]);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
