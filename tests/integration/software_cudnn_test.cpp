@@ -120,7 +120,8 @@ BOOST_AUTO_TEST_SUITE(software_cudnn)
 
 BOOST_AUTO_TEST_CASE(convolutions_are_their_sums) {
   if (!have_software_cudnn()) return;
-  NnExtension& own = *internal::make_cudnn_extension().release();
+  const auto extension = internal::make_cudnn_extension();
+  NnExtension& own = *extension;
   for (const Problem& p : kProblems)
     for (const Dtype t : {Dtype::float32, Dtype::float64, Dtype::float16, Dtype::bfloat16})
       for (const bool last : {false, true})
@@ -156,7 +157,8 @@ BOOST_AUTO_TEST_CASE(convolutions_are_their_sums) {
 // The best engine of float32 rounds factors to 10 binary digits, and is used only where that is allowed.
 BOOST_AUTO_TEST_CASE(tf32_shows_in_the_result) {
   if (!have_software_cudnn()) return;
-  NnExtension& own = *internal::make_cudnn_extension().release();
+  const auto extension = internal::make_cudnn_extension();
+  NnExtension& own = *extension;
   const Array x = on_device({1 + std::ldexp(1, -12)}, {1, 1, 1, 1}, Dtype::float32, false),
               w = on_device({1}, {1, 1, 1, 1}, Dtype::float32, false);
   const ConvolutionSpec spec{.stride = {1, 1}, .pad = {0, 0}, .dilate = {1, 1}};
@@ -173,7 +175,8 @@ BOOST_AUTO_TEST_CASE(recurrent_networks_are_missing) {
   if (!have_software_cudnn()) return;
   BOOST_TEST(cudnn::library().has_batch_norm);
   BOOST_TEST(!cudnn::library().has_rnn);
-  NnExtension& own = *internal::make_cudnn_extension().release();
+  const auto extension = internal::make_cudnn_extension();
+  NnExtension& own = *extension;
   RnnOperands o;
   o.x = on_device(numbers({2, 3}, 1), {2, 3}, Dtype::float32, false);
   o.batches = {2};
@@ -412,7 +415,8 @@ BOOST_AUTO_TEST_CASE(errors_of_batch_normalization) {
 // Gradients need the reserve that the forward pass has written: without, they are NaN.
 BOOST_AUTO_TEST_CASE(a_reserve_that_was_not_written) {
   if (!have_software_cudnn()) return;
-  NnExtension& own = *internal::make_cudnn_extension().release();
+  const auto extension = internal::make_cudnn_extension();
+  NnExtension& own = *extension;
   const Shape shape{2, 4, 3, 2};
   const Array x = on_device(numbers(shape, 1), shape, Dtype::float16, true),
               gy = on_device(numbers(shape, 2), shape, Dtype::float16, true),
