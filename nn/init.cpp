@@ -15,6 +15,13 @@ void assign_values(const Array& to, const std::vector<double>& values) {
 
 }  // namespace
 
+void kaiming_uniform_(const Variable& w, const KaimingOptions& options) {
+  internal::fill("kaiming_uniform_", w, initializers::KaimingUniform(options));
+}
+void kaiming_normal_(const Variable& w, const KaimingOptions& options) {
+  internal::fill("kaiming_normal_", w, initializers::KaimingNormal(options));
+}
+
 void internal::fill(const char* name, const Variable& w, const Initializer& initializer) {
   catena::check<catena::ValueError>(bool(w.data()), name,
                                     "the parameter has no values yet: call the layer once before, give it its sizes, ",

@@ -65,12 +65,8 @@ inline void xavier_normal_(const Variable& w, const GainOptions& o) { xavier_nor
 // The deviation gain / sqrt(fan), uniform or normal, with the gain of leaky_relu of the slope a, which is that of relu
 // by default: kaiming_normal_(w, {.mode = "fan_out", .nonlinearity = "relu"}). (He et al.: arXiv:1502.01852.)
 using initializers::calculate_gain, initializers::KaimingOptions;
-inline void kaiming_uniform_(const Variable& w, const KaimingOptions& options) {
-  internal::fill("kaiming_uniform_", w, initializers::KaimingUniform(options));
-}
-inline void kaiming_normal_(const Variable& w, const KaimingOptions& options) {
-  internal::fill("kaiming_normal_", w, initializers::KaimingNormal(options));
-}
+CATENA_EXPORT void kaiming_uniform_(const Variable& w, const KaimingOptions& options);
+CATENA_EXPORT void kaiming_normal_(const Variable& w, const KaimingOptions& options);
 inline void kaiming_uniform_(const Variable& w, double a = 0, std::string_view mode = "fan_in",
                              std::string_view nonlinearity = "leaky_relu") {
   kaiming_uniform_(w, KaimingOptions{.a = a, .mode = mode, .nonlinearity = nonlinearity});

@@ -121,14 +121,16 @@ void BatchBackend::run(const catena::call::Elementwise& call) {
 // images of all examples are then the images of one call.
 static bool is_by_image(const catena::KernelDef& kernel) {
   namespace k = catena::kernels;
-  return kernel.id == k::cross_entropy_pick.id || kernel.id == k::cross_entropy_bwd.id || kernel.id == k::one_hot.id;
+  return kernel.id == k::cross_entropy.id || kernel.id == k::cross_entropy_scale.id ||
+         kernel.id == k::cross_entropy_label_bwd.id || kernel.id == k::cross_entropy_pick.id ||
+         kernel.id == k::one_hot.id;
 }
 
 // Returns false if the call must be made for each example.
 bool BatchBackend::run_by_image(const catena::call::Elementwise& call) {
   const catena::KernelDef& kernel = *call.program->steps[0].kernel;
   const Shape& loop = call.outputs[0]->shape;
-  if (!is_by_image(kernel) || call.outputs.size() != 1 || loop.size() < 2) return false;
+  if (!is_by_image(kernel) || loop.size() < 2) return false;
   Arrays kept;
   catena::SmallVector<Input, 8> inputs;
   for (std::size_t k = 0; k < call.inputs.size(); ++k) {
@@ -150,13 +152,16 @@ bool BatchBackend::run_by_image(const catena::call::Elementwise& call) {
     }
     inputs.back() = Input(*kept.back().get());
   }
-  Shape joined = loop;
-  joined[0] *= examples_;
-  const Array out = all(*call.outputs[0], loop.size());
-  if (!out.is_c_contiguous()) return false;
-  kept.push_back(reshape(out, joined));
-  ArrayHeader* const written = kept.back().get();
-  inner_->execute(catena::call::Elementwise{call.program, inputs, {&written, 1}, call.name});
+  catena::SmallVector<ArrayHeader*, 4> written;
+  for (const ArrayHeader* output : call.outputs) {
+    Shape joined = output->shape;
+    joined[0] *= examples_;
+    const Array out = all(*output, loop.size());
+    if (!out.is_c_contiguous()) return false;
+    kept.push_back(reshape(out, joined));
+    written.push_back(kept.back().get());
+  }
+  inner_->execute(catena::call::Elementwise{call.program, inputs, written, call.name});
   return true;
 }
 

@@ -13,6 +13,10 @@ enum : int { kGroup = 16 };  // elements that are combined one after the other
 // thread needs them once in hundreds of elements, and its registers for the elements.
 template <class A> class Partials {
  public:
+  ND_FN Partials() {
+    ND_UNROLL_BY(kUnrolled)
+    for (int k = 0; k < kLevels; ++k) count_[k] = 0;
+  }
   template <class Join> ND_FN void add(A a, Join join) {
     ND_UNROLL_BY(kUnrolled)
     for (int k = 0; k < kLevels; ++k) {
@@ -39,7 +43,7 @@ template <class A> class Partials {
  private:
   enum : int { kLevels = 4, kUnrolled = sizeof(A) > 16 ? 1 : kLevels };
   A level_[kLevels];
-  int count_[kLevels] = {};
+  int count_[kLevels];
 };
 
 template <class Body, class A>
