@@ -13,8 +13,6 @@
 #define ND_FN __device__ __forceinline__
 #define ND_RESTRICT __restrict__
 #define ND_UNROLL _Pragma("unroll")
-#define ND_PRAGMA(text) _Pragma(#text)
-#define ND_UNROLL_BY(n) ND_PRAGMA(unroll n)
 using int8_t = signed char;
 using uint8_t = unsigned char;
 using int16_t = short;
@@ -31,5 +29,4 @@ using uint64_t = unsigned long;
 #define ND_FN inline __attribute__((always_inline))
 #define ND_RESTRICT __restrict__
 #define ND_UNROLL
-#define ND_UNROLL_BY(n)
 #endif

@@ -117,8 +117,8 @@ void BatchBackend::run(const catena::call::Elementwise& call) {
   inner_->execute(catena::call::Elementwise{call.program, inputs, outputs, call.name});
 }
 
-// True for kernels that read, at each position along axis 0 of the loop, only the same position of their operands: the
-// images of all examples are then the images of one call.
+// True for kernels that read and write, at each position along axis 0 of the loop, only the same position of their
+// operands: the images of all examples are then the images of one call.
 static bool is_by_image(const catena::KernelDef& kernel) {
   namespace k = catena::kernels;
   return kernel.id == k::cross_entropy.id || kernel.id == k::cross_entropy_scale.id ||

@@ -115,9 +115,7 @@ template <bool backward> Ready max_pooling(const Parameters& p) {
       p, make, [pooled, gy = input(p, {p.at("batch"), p.at("channels"), side, side}, 2000, -1)](autograd::Variable x) {
         if constexpr (backward) {
           x.cleargrad();
-          autograd::Variable y = pooled(x);
-          y.set_grad(gy);
-          y.backward();
+          pooled(x).backward(autograd::Array(gy));
           return nd::Array(x.grad());
         } else {
           const auto mode = autograd::no_backprop_mode();

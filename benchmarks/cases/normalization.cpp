@@ -96,9 +96,7 @@ Ready batch_norm_backward(const Parameters& p) {
   const autograd::Variable gamma(autograd::arrays::ones({c})), beta(autograd::arrays::zeros({c}));
   const auto pass = [=, gy = channels_of_images(p, 2000)](const autograd::Variable& x) {
     for (autograd::Variable v : {x, gamma, beta}) v.cleargrad();
-    autograd::Variable y = nn::batch_normalization(x, gamma, beta);
-    y.set_grad(gy);
-    y.backward();
+    nn::batch_normalization(x, gamma, beta).backward(autograd::Array(gy));
     return nd::Array(x.grad());
   };
   const auto images = [p](std::int64_t seed) {

@@ -32,6 +32,7 @@ enum : int {
   kTargets = 1024,         // additions to repeated elements: sums of a block in shared memory
   kTableBytes = 32768,     // of sums for all targets; several such blocks fit the 164 KiB of a processor of sm_80
   kMaxSumBytes = 16,       // bytes of an accumulator
+  kLargeSum = 16,          // bytes of an accumulator; reductions with larger ones save registers
   kSplitsOfWarp = 128,     // partial results of an output that a warp combines; more are combined by a block
   kPiece = 2048,           // elements of a piece of nonzero
   kSortBlock = 2048,       // sorting: elements in shared memory

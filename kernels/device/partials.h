@@ -3,22 +3,19 @@
 // result is the combination of a few elements in registers.
 #pragma once
 
+#include <catena/kernels/device/parameters.h>
 #include <catena/kernels/numeric.h>
 
 namespace catena::device {
 
 enum : int { kGroup = 16 };  // elements that are combined one after the other
 
-// The levels are in registers where the loops over them are unrolled. Those of large accumulators are in memory: a
-// thread needs them once in hundreds of elements, and its registers for the elements.
+// All loops over the levels are unrolled, so that they are in registers. Large accumulators, which are of double
+// precision, have one level: their partial results are joined one after the other.
 template <class A> class Partials {
  public:
-  ND_FN Partials() {
-    ND_UNROLL_BY(kUnrolled)
-    for (int k = 0; k < kLevels; ++k) count_[k] = 0;
-  }
   template <class Join> ND_FN void add(A a, Join join) {
-    ND_UNROLL_BY(kUnrolled)
+    ND_UNROLL
     for (int k = 0; k < kLevels; ++k) {
       if (count_[k] > 0) a = join(level_[k], a);
       level_[k] = a;
@@ -31,7 +28,7 @@ template <class A> class Partials {
   template <class Join> ND_FN A total(Join join) const {
     A all;
     bool some = false;
-    ND_UNROLL_BY(kUnrolled)
+    ND_UNROLL
     for (int k = kLevels - 1; k >= 0; --k) {
       if (count_[k] == 0) continue;
       all = some ? join(all, level_[k]) : level_[k];
@@ -41,9 +38,9 @@ template <class A> class Partials {
   }
 
  private:
-  enum : int { kLevels = 4, kUnrolled = sizeof(A) > 16 ? 1 : kLevels };
+  enum : int { kLevels = int(sizeof(A)) > int(kLargeSum) ? 1 : 4 };
   A level_[kLevels];
-  int count_[kLevels];
+  int count_[kLevels] = {};
 };
 
 template <class Body, class A>

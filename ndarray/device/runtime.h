@@ -29,7 +29,7 @@ class CATENA_EXPORT Runtime {
   virtual void shrink(int device, std::byte* data, std::size_t bytes) noexcept;
   virtual MemoryInfo memory_info(int device) const = 0;
   // Enqueues a copy on `stream`; either side may be host memory (device cpu:0). Waits for the stream, as synchronize()
-  // does, only if the copy writes host memory that is not pinned; then returns true.
+  // does, only if it writes host memory that is not pinned. Returns true if the copy is complete.
   virtual bool copy(std::byte* to, Device to_device, const std::byte* from, Device from_device, std::size_t bytes,
                     StreamRef stream) = 0;
 

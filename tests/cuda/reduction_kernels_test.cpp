@@ -74,7 +74,7 @@ void check_reduction(const char* name, const char* signature, HostArray in, cons
     std::vector<std::uint32_t> counters(nd::cuda::kCounters);
     HostArray anew = out;
     call.out = anew.operand();
-    const nd::cuda::Sequence alone = nd::cuda::plan_reduce(call, kProcessors, counters.data());
+    const nd::cuda::Sequence alone = nd::cuda::plan_reduce(call, kProcessors, [&] { return counters.data(); });
     BOOST_CHECK_EQUAL(alone.launches.size(), 1u);
     run_sequence(alone, order);
     BOOST_CHECK_MESSAGE(anew.content() == first_content, name << ": one launch gives another result than two");

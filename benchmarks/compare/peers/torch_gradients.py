@@ -12,46 +12,35 @@ def joined(*tensors):
 
 
 # ---- layers -----------------------------------------------------------------------------------------------------------------------
-def layer_norm(p):
-    columns = p["columns"]
-    gamma, beta = (make(columns, device=device, dtype=dtype(p)).requires_grad_() for make in (torch.ones, torch.zeros))
-
-    def matrix(seed, low, high):
-        return input(p, (p["rows"], columns), seed, low, high)
-    gy = matrix(2000, -1, 1)
-
-    def variable(seed):
-        return matrix(seed, -3, 3).requires_grad_()
-
-    def step(x):
-        x.grad = gamma.grad = beta.grad = None
-        F.layer_norm(x, (columns,), gamma, beta).backward(gy)
-
-    def result():
-        x = variable(0)
-        step(x)
-        return joined(x.grad, gamma.grad, beta.grad)
-    return Case(rotating(p, variable, step), result=result)
-
-
-def batch_norm(p):
-    """The parameters are float32 beside images of 16 bits, too."""
-    c, shape = p["channels"], (p["batch"], p["channels"], p["size"], p["size"])
-    gamma, beta = (make(c, device=device).requires_grad_() for make in (torch.ones, torch.zeros))
-    gy = input(p, shape, 2000, -3, 3)
+def normalization(p, shape, gy, normalize, length, parameters=torch.float32):
+    """A step of normalize(x, gamma, beta) for x of a shape; the result is the three gradients. gamma and beta have `length` elements."""
+    gamma, beta = (make(length, device=device, dtype=parameters).requires_grad_() for make in (torch.ones, torch.zeros))
 
     def variable(seed):
         return input(p, shape, seed, -3, 3).requires_grad_()
 
     def step(x):
         x.grad = gamma.grad = beta.grad = None
-        F.batch_norm(x, None, None, gamma, beta, True, eps=2e-5).backward(gy)
+        normalize(x, gamma, beta).backward(gy)
 
     def result():
         x = variable(0)
         step(x)
         return joined(x.grad, gamma.grad, beta.grad)
     return Case(rotating(p, variable, step), result=result)
+
+
+def layer_norm(p):
+    shape = p["rows"], p["columns"]
+    return normalization(p, shape, input(p, shape, 2000, -1, 1), lambda x, gamma, beta: F.layer_norm(x, shape[1:], gamma, beta), shape[1],
+                         dtype(p))
+
+
+def batch_norm(p):
+    """The parameters are float32 beside images of 16 bits, too."""
+    shape = p["batch"], p["channels"], p["size"], p["size"]
+    return normalization(p, shape, input(p, shape, 2000, -3, 3),
+                         lambda x, gamma, beta: F.batch_norm(x, None, None, gamma, beta, True, eps=2e-5), shape[1])
 
 
 def max_pooling(p):

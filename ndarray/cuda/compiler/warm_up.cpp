@@ -1,16 +1,7 @@
-#include <algorithm>
-#include <atomic>
-#include <exception>
-#include <functional>
-#include <limits>
-#include <mutex>
 #include <optional>
 #include <set>
-#include <thread>
 
-#include <catena/kernels/base/error.h>
-#include <catena/ndarray/cuda/compiler/kernel_cache.h>
-#include <catena/ndarray/cuda/compiler/kernel_store.h>
+#include <catena/ndarray/cuda/compiler/precompilation.h>
 
 namespace nd::cuda {
 namespace {
@@ -18,10 +9,10 @@ namespace {
 constexpr std::size_t kBatch =
     50;  // kernels per text: larger batches gain little, and are read completely for one kernel
 
-class WarmUp {
+class WarmUp : Precompilation {
  public:
   WarmUp(DiskCache& cache, int arch, const std::function<void(const WarmUpProgress&)>& progress)
-      : cache_(cache), arch_(arch), progress_(progress), text_(text_hash()) {}
+      : Precompilation("warm_up", cache, arch, progress), text_(text_hash()) {}
 
   std::size_t run(std::span<const WarmUpRequest> requests) {
     std::set<std::string> seen;
@@ -36,16 +27,10 @@ class WarmUp {
     }
     report(found, true);
 
-    const std::size_t batches = (jobs_.size() + kBatch - 1) / kBatch;
-    const std::size_t helpers = std::min<std::size_t>(std::max(1u, std::thread::hardware_concurrency()), batches);
-    {
-      std::vector<std::jthread> threads;
-      for (std::size_t k = 1; k < helpers; ++k) threads.emplace_back([this] { work(); });
-      work();
-    }
-    remember_compiler(cache_);
-    if (error_) std::rethrow_exception(error_);
-    return compiled_;
+    compile_in_batches(jobs_.size(), kBatch, [this](std::size_t first, std::size_t number) {
+      compile_jobs(std::span(jobs_).subspan(first, number));
+    });
+    return finish();
   }
 
  private:
@@ -72,23 +57,6 @@ class WarmUp {
     if (!record || !decode_module(*record, arch_)) return false;
     batches_on_disk_.insert(batch);
     return true;
-  }
-
-  void work() {
-    for (std::size_t first; (first = next_.fetch_add(kBatch)) < jobs_.size();) {
-      try {
-        compile_jobs(std::span(jobs_).subspan(first, std::min(kBatch, jobs_.size() - first)));
-      } catch (const catena::CompileError&) {
-        keep_error();
-      } catch (...) {
-        keep_error();
-        next_ = jobs_.size();  // the folder cannot be written, so further results would be lost too
-      }
-    }
-  }
-  void keep_error() {
-    const std::lock_guard lock(mutex_);
-    if (!error_) error_ = std::current_exception();
   }
 
   // Compiles one batch; if that fails, compiles each of its kernels alone, so that only the faulty ones are missing.
@@ -136,34 +104,12 @@ class WarmUp {
       write(record_key(job.key), encode(stored));
       resources.push_back(stored.resources);
     }
-    {
-      const std::lock_guard lock(mutex_);
-      compiled_ += jobs.size();
-    }
     report(resources, false);
   }
-  void write(const std::string& key, const std::string& record) {
-    catena::check<catena::RuntimeError>(cache_.store_in_first(key, record), "warm_up", "a record of ", record.size(),
-                                        " bytes could not be written to \"", cache_.directory(), "\"");
-  }
 
-  void report(const std::vector<KernelResources>& kernels, bool found) {
-    const std::lock_guard lock(mutex_);
-    done_ += kernels.size();
-    if (progress_) progress_({done_, total_, found, kernels});
-  }
-
-  DiskCache& cache_;
-  const int arch_;
-  const std::function<void(const WarmUpProgress&)>& progress_;
   const std::uint64_t text_;
   std::vector<Job> jobs_;
   std::set<PackedKey> batches_on_disk_;
-  std::size_t total_ = 0;
-  std::atomic<std::size_t> next_{0};
-  std::mutex mutex_;  // guards all members below
-  std::size_t done_ = 0, compiled_ = 0;
-  std::exception_ptr error_;
 };
 
 }  // namespace
@@ -171,8 +117,7 @@ class WarmUp {
 std::size_t warm_up(int arch, std::span<const WarmUpRequest> requests,
                     const std::function<void(const WarmUpProgress&)>& progress, const std::string& output) {
   if (!output.empty()) {
-    DiskCache cache(DiskCacheSettings{
-        .directory = output, .limit_bytes = std::numeric_limits<std::uint64_t>::max(), .for_all_users = true});
+    DiskCache cache = cache_for_all_users(output);
     return WarmUp(cache, arch, progress).run(requests);
   }
   catena::check<catena::RuntimeError>(disk_cache().enabled(), "warm_up",

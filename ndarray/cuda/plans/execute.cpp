@@ -27,7 +27,7 @@ void launch_sequence(Sequence sequence, StreamRef stream) {
   for (const LaunchPlan& plan : sequence.launches) launch_plan(plan, stream);
 }
 
-// Returns the counters of plan_reduce. Kernels of one stream share them, because they run one after the other. Kernels
+// Returns the memory of BlockCounters. Kernels of one stream share them, because they run one after the other. Kernels
 // of a captured graph may run beside others of the stream: there is none for them.
 std::uint32_t* block_counters(StreamRef stream) {
   if (is_recording()) return nullptr;
@@ -63,7 +63,7 @@ void run(const catena::bound::Elementwise& call, StreamRef stream) {
 }
 
 void run(const catena::bound::Reduce& call, StreamRef stream) {
-  launch_sequence(plan_reduce(call, processors_of(stream), block_counters(stream)), stream);
+  launch_sequence(plan_reduce(call, processors_of(stream), [stream] { return block_counters(stream); }), stream);
 }
 
 void run(const catena::bound::RowWise& call, StreamRef stream) {

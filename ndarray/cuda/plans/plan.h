@@ -115,12 +115,15 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
 // not possible or slower than one per position.
 CATENA_EXPORT LaunchPlan plan_recurrence(const catena::bound::Elementwise& call, int processors);
 
-// ValueError for more operands than kMaxOperands, or more unmergeable axes than the parameters can hold for that number
-// of operands. `counters`: device memory with kCounters zeros, which no other kernel uses while this one runs, and
-// which are zeros again behind it; null if there is none, then further launches may combine the results of blocks.
-CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors,
-                                   std::uint32_t* counters = nullptr);
+// Returns device memory with kCounters zeros, which no other kernel uses while that of the plan runs, and which are
+// zeros again behind it; or null.
+using BlockCounters = catena::Function<std::uint32_t*()>;
 inline constexpr std::uint32_t kCounters = 4096;
+// ValueError for more operands than kMaxOperands, or more unmergeable axes than the parameters can hold for that number
+// of operands. If several blocks share the elements of an output, `counters` is called; with its memory the last block
+// combines their results, and without it a further launch does.
+CATENA_EXPORT Sequence plan_reduce(const catena::bound::Reduce& call, int processors,
+                                   const BlockCounters& counters = {});
 
 CATENA_EXPORT LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors);
 

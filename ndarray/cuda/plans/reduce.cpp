@@ -161,7 +161,7 @@ Division divide(const SplitAxes& s, const ReduceOperands& x, const catena::bound
 
 }  // namespace
 
-Sequence plan_reduce(const catena::bound::Reduce& call, int processors, std::uint32_t* counters) {
+Sequence plan_reduce(const catena::bound::Reduce& call, int processors, const BlockCounters& counters) {
   Sequence sequence;
   LaunchPlan& plan = sequence.launches.emplace_back();
   plan.kernel = call.kernel;
@@ -184,7 +184,7 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors, std::uin
   plan.grid_y = static_cast<std::uint32_t>(division.splits);
   const std::int64_t splits = division.splits;
   key.many_pieces = splits > 1;
-  const bool in_one_launch = splits > 1 && counters != nullptr && plan.grid_x <= kCounters;
+  std::uint32_t* const arrived = splits > 1 && counters && plan.grid_x <= kCounters ? counters() : nullptr;
 
   ParameterBlock& p = plan.parameters;
   p.put_head(device::ReduceHead{.outputs = outputs,
@@ -195,12 +195,12 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors, std::uin
                                 .splits = splits,
                                 .part = division.part,
                                 .partial = nullptr,
-                                .arrived = in_one_launch ? counters : nullptr});
+                                .arrived = arrived});
   p.put_scratch(
       &device::ReduceHead::partial,
       sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits) * loop.reduction->acc_bytes : 0));
   put_reduction(p, x, s, key);
-  if (splits > 1 && !in_one_launch) {
+  if (splits > 1 && arrived == nullptr) {
     LaunchPlan& second = sequence.launches.emplace_back(plan);
     second.key.form = Form::reduce_second;
     second.key.per_thread = 1;
@@ -301,7 +301,7 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
                       around.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ", inputs,
                       ", ", list_of_indices(0, operands - inputs), result_tags, ">, ", index_name(key), ", ",
                       int(key.rank), ", ", int(key.reduced_rank), ">::", skeleton_of(key)),
-               loop.reduction->acc_bytes > 2 * sizeof(double) ? kBlocksOfLargeSums : "");
+               loop.reduction->acc_bytes > device::kLargeSum ? kBlocksOfLargeSums : "");
 }
 
 std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surroundings& around) {
