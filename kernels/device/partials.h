@@ -8,21 +8,21 @@
 
 namespace catena::device {
 
-enum : int { kGroup = 16 };  // elements that are combined one after the other
+enum : int { kGroupBits = 4, kGroup = 1 << kGroupBits };  // elements that are combined one after the other
 
-// All loops over the levels are unrolled, so that they are in registers. Large accumulators, which are of double
-// precision, have one level: their partial results are joined one after the other.
+// Digit k, to the base kGroup, of the number of partial results is the number of those that level k has combined. All
+// loops over the levels are unrolled, so that they are in registers.
 template <class A> class Partials {
  public:
   template <class Join> ND_FN void add(A a, Join join) {
     ND_UNROLL
     for (int k = 0; k < kLevels; ++k) {
-      if (count_[k] > 0) a = join(level_[k], a);
+      if (digit(k) != 0) a = join(level_[k], a);
       level_[k] = a;
       // A level that is full is empty from now on; the last one is never full.
-      count_[k] = k + 1 < kLevels ? (count_[k] + 1) % kGroup : 1;
-      if (count_[k] > 0) return;
+      if (k + 1 == kLevels || digit(k) != kGroup - 1) break;
     }
+    ++count_;
   }
   // Precondition: at least one partial result was added.
   template <class Join> ND_FN A total(Join join) const {
@@ -30,7 +30,7 @@ template <class A> class Partials {
     bool some = false;
     ND_UNROLL
     for (int k = kLevels - 1; k >= 0; --k) {
-      if (count_[k] == 0) continue;
+      if (digit(k) == 0) continue;
       all = some ? join(all, level_[k]) : level_[k];
       some = true;
     }
@@ -38,9 +38,29 @@ template <class A> class Partials {
   }
 
  private:
-  enum : int { kLevels = int(sizeof(A)) > int(kLargeSum) ? 1 : 4 };
+  enum : int { kLevels = 4 };
+  ND_FN unsigned digit(int k) const {
+    const unsigned rest = count_ >> (kGroupBits * k);
+    return k + 1 < kLevels ? rest % kGroup : rest;
+  }
   A level_[kLevels];
-  int count_[kLevels] = {};
+  unsigned count_ = 0;
+};
+
+// Large accumulators, which are of double precision, have one level.
+template <class A>
+  requires(sizeof(A) > int(kLargeSum))
+class Partials<A> {
+ public:
+  template <class Join> ND_FN void add(A a, Join join) {
+    all_ = some_ ? join(all_, a) : a;
+    some_ = true;
+  }
+  template <class Join> ND_FN A total(Join) const { return all_; }
+
+ private:
+  A all_;
+  bool some_ = false;
 };
 
 template <class Body, class A>
