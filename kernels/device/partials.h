@@ -49,8 +49,7 @@ template <class A> class Partials {
 
 // Large accumulators, which are of double precision, have one level.
 template <class A>
-  requires(sizeof(A) > int(kLargeSum))
-class Partials<A> {
+requires(sizeof(A) > int(kLargeSum)) class Partials<A> {
  public:
   template <class Join> ND_FN void add(A a, Join join) {
     all_ = some_ ? join(all_, a) : a;

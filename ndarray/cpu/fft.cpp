@@ -8,6 +8,8 @@
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/registry/fft.h>
 #include <catena/kernels/turn.h>
+#include <catena/ndarray/cpu/copy.h>
+#include <catena/ndarray/cpu/fft_lanes.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/tuning.h>
 #include <catena/ndarray/cpu/workspace.h>
@@ -90,6 +92,28 @@ std::int64_t smooth_length(std::int64_t least) {
   return best;
 }
 
+// True for rows that are transformed in lanes. Those of a long plan are if there are enough of them for the lanes of
+// all threads, and if the numbers in the lanes stay in the cache of a core. Both steps of one row of complex numbers of
+// single precision up to kLongFloatFft are as fast, because it stays in the first-level cache. The results are the same
+// bits.
+template <class T> bool goes_in_lanes(const FftPlan<T>& plan, FftKind kind, std::int64_t rows) {
+  constexpr std::int64_t lanes = kFftLanes<T>, kLeastGroups = 4;
+  if (plan.convolution) return false;
+  if (!plan.is_long()) return true;
+  if (kind == FftKind::complex && std::is_same_v<T, float> && plan.n <= kLongFloatFft) return false;
+  return 6 * plan.n * lanes * std::int64_t(sizeof(T)) <= kCoreCache &&
+         rows / lanes >= std::max<std::int64_t>(kLeastGroups, catena::available_threads());
+}
+// Columns fill the lanes without a transposition, which is worth more than the cache.
+template <class T> bool columns_go_in_lanes(const FftPlan<T>& plan) {
+  const std::int64_t bytes = 4 * plan.n * kFftLanes<T> * std::int64_t(sizeof(T));
+  return !plan.convolution && (!plan.is_long() || bytes <= 2 * kCoreCache);
+}
+
+template <class T> FftRows<T> complex_rows(const T* in, T* out, std::int64_t rows, bool inverse, T scale) {
+  return {FftKind::complex, in, out, rows, inverse, scale, false};
+}
+
 std::int64_t power_modulo(std::int64_t base, std::int64_t exponent, std::int64_t p) {
   unsigned __int128 result = 1, square = static_cast<unsigned __int128>(base);
   for (; exponent > 0; exponent /= 2) {
@@ -113,7 +137,7 @@ template <class T> FftStages<T>::FftStages(std::int64_t length) : n(length) {
   std::vector<std::int64_t> radices;
   std::int64_t rest = n;
   // 16 = 4 * 4 takes fewer operations than 8 * 2.
-  for (; rest % 8 == 0 && rest != 16; rest /= 8) radices.push_back(8);
+  for (; rest % 8 == 0 && rest % 32 != 16; rest /= 8) radices.push_back(8);
   for (; rest % 4 == 0; rest /= 4) radices.push_back(4);
   for (const std::int64_t p : prime_factors(rest)) radices.push_back(p);
   std::int64_t now = n;
@@ -157,7 +181,7 @@ FftRader<T>::FftRader(std::int64_t p) : convolution(has_large_factor(p - 1) ? sm
     }
   }
   spectrum.resize(factors.size());
-  transform_rows(FftPlan<T>(m), factors.data(), spectrum.data(), 1, false, T(1));
+  transform_rows<T>(FftPlan<T>(m), complex_rows<T>(factors.data(), spectrum.data(), 1, false, T(1)));
 }
 
 template <class T>
@@ -192,7 +216,7 @@ FftPlan<T>::FftPlan(std::int64_t length) : n(length), n1(first_length<T>(n)), n2
       }
     }
     chirp_transform.resize(conjugate.size());
-    transform_rows(*convolution, conjugate.data(), chirp_transform.data(), 1, false, T(1));
+    transform_rows<T>(*convolution, complex_rows<T>(conjugate.data(), chirp_transform.data(), 1, false, T(1)));
   }
 }
 
@@ -212,9 +236,9 @@ template <class T> void convolve(const FftPlan<T>& plan, const T* in, T* out, bo
   const std::int64_t n = plan.n, m = plan.convolution->n;
   fft_products(in, plan.chirp.data(), a, n, inverse, false);
   std::fill(a + 2 * n, a + 2 * m, T(0));
-  transform_rows(*plan.convolution, a, b, 1, false, T(1));
+  transform_rows<T>(*plan.convolution, complex_rows<T>(a, b, 1, false, T(1)));
   fft_products(b, plan.chirp_transform.data(), b, m, false, false);
-  transform_rows(*plan.convolution, b, a, 1, true, scale);
+  transform_rows<T>(*plan.convolution, complex_rows<T>(b, a, 1, true, scale));
   fft_products(a, plan.chirp.data(), out, n, false, inverse);
 }
 
@@ -248,63 +272,93 @@ template <class T> void transform_long(const FftPlan<T>& plan, const T* in, T* o
 
 }  // namespace
 
-template <class T>
-void transform_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale) {
-  constexpr std::int64_t lanes = kFftLanes<T>;
-  const std::int64_t n = plan.n, together = plan.is_long() || plan.convolution ? 1 : lanes;
-  const std::int64_t groups = (rows + together - 1) / together;
+template <class T> void transform_rows(const FftPlan<T>& plan, const FftRows<T>& all) {
+  const bool in_lanes = goes_in_lanes(plan, all.kind, all.rows);
+  const std::int64_t n = plan.n, together = in_lanes ? fft_rows_at_once(plan) : 1;
+  const std::int64_t groups = (all.rows + together - 1) / together;
   const std::int64_t grain = std::max<std::int64_t>(1, kFftGrain / (n * together));
+  const std::int64_t in_length = all.in_length(n), out_length = all.out_length(n);
   // One long row at a time uses all threads; several are distributed.
-  if (groups < catena::available_threads() && plan.is_long()) {
-    for (std::int64_t r = 0; r < rows; ++r) transform_long(plan, in + 2 * r * n, out + 2 * r * n, inverse, scale);
+  if (!in_lanes && plan.is_long() && groups < catena::available_threads()) {
+    for (std::int64_t r = 0; r < all.rows; ++r)
+      transform_long(plan, all.in + r * in_length, all.out + r * out_length, all.inverse, all.scale);
     return;
   }
-  const std::int64_t numbers = plan.convolution ? 4 * plan.convolution->n : fft_scratch(plan);
+  const std::int64_t numbers = plan.convolution ? 4 * plan.convolution->n : in_lanes ? fft_lanes_scratch(plan) : 0;
+  const std::int64_t of_group = together * in_length * std::int64_t(sizeof(T));
+  const bool ahead = groups * of_group >= kFetchedTransposed && of_group <= kFetchedFftGroup;
   catena::parallel_for(groups, grain, [&](std::int64_t begin, std::int64_t end) {
     const Workspace scratch(static_cast<std::size_t>(numbers) * sizeof(T));
     T* const s = numbers_of<T>(scratch);
-    for (std::int64_t r = begin * together; r < std::min(end * together, rows); r += together) {
-      const T* const from = in + 2 * r * n;
-      T* const to = out + 2 * r * n;
-      if (plan.convolution) convolve(plan, from, to, inverse, scale, s, s + numbers / 2);
-      else if (plan.is_long()) transform_long(plan, from, to, inverse, scale);
-      else fft_short(plan, from, to, std::min(together, rows - r), inverse, scale, s);
+    for (std::int64_t r = begin * together; r < std::min(end * together, all.rows); r += together) {
+      const T* const from = all.in + r * in_length;
+      T* const to = all.out + r * out_length;
+      if (plan.convolution) convolve(plan, from, to, all.inverse, all.scale, s, s + numbers / 2);
+      else if (!in_lanes) transform_long(plan, from, to, all.inverse, all.scale);
+      else
+        fft_rows_in_lanes(plan, {all.kind, from, to, std::min(together, all.rows - r), all.inverse, all.scale, ahead},
+                          s);
     }
   });
 }
 
 namespace {
 
+// ---- columns --------------------------------------------------------------------------------------
+// Groups of columns are read into the lanes of a short plan, or written as rows first.
+template <class T> void transform_columns(const FftPlan<T>& plan, const Fft& f) {
+  constexpr std::int64_t lanes = kFftLanes<T>;
+  constexpr std::size_t item = 2 * sizeof(T);
+  const std::int64_t n = plan.n, columns = f.columns, groups = (columns + lanes - 1) / lanes;
+  const bool in_lanes = columns_go_in_lanes(plan);
+  const std::int64_t numbers = in_lanes ? fft_lanes_scratch(plan) : 4 * n * lanes;
+  const T scale = static_cast<T>(f.scale);
+  const auto from_row = columns * std::int64_t(item), row = n * std::int64_t(item);
+  catena::parallel_for(
+      f.rows / columns * groups, std::max<std::int64_t>(1, kFftGrain / (n * lanes)),
+      [&](std::int64_t begin, std::int64_t end) {
+        const Workspace scratch(static_cast<std::size_t>(numbers) * sizeof(T));
+        for (std::int64_t b = begin; b < end; ++b) {
+          const std::int64_t column = b % groups * lanes, count = std::min(lanes, columns - column);
+          const std::int64_t offset = (b / groups * n * columns + column) * std::int64_t(item);
+          if (in_lanes) {
+            fft_columns_in_lanes(plan, reinterpret_cast<const T*>(f.in + offset), reinterpret_cast<T*>(f.out + offset),
+                                 columns, count, f.inverse, scale, numbers_of<T>(scratch));
+            continue;
+          }
+          std::byte *const rows = scratch.data(), *const results = rows + lanes * row;
+          transpose_block(rows, row, f.in + offset, from_row, count, n, item);
+          transform_rows<T>(plan, complex_rows<T>(reinterpret_cast<const T*>(rows), reinterpret_cast<T*>(results),
+                                                  count, f.inverse, scale));
+          transpose_block(f.out + offset, from_row, results, row, n, count, item);
+        }
+      });
+}
+
 // ---- real transforms ------------------------------------------------------------------------------
-// From the transform z of h complex numbers, made of pairs of real ones, the h + 1 numbers of the transform of the real
-// ones: x[k] = e + w^k o with e = (z[k] + z*[h - k]) / 2, o = (z[k] - z*[h - k]) / 2i, w = exp(-2 pi i / 2h).
-template <class T> void split_halves(const FftPlan<T>& plan, const T* z, T* x) {
+// One row of complex numbers, which are pairs of real ones.
+template <class T> Number<T> number_at(const T* p, std::int64_t k) { return {p[2 * k], p[2 * k + 1]}; }
+template <class T> void set_number(T* p, std::int64_t k, Number<T> z) { p[2 * k] = z.re, p[2 * k + 1] = z.im; }
+template <class T> void split_row(const FftPlan<T>& plan, const T* z, T scale, T* x) {
   const std::int64_t h = plan.n;
   for (std::int64_t k = 0; 2 * k <= h; ++k) {
-    const std::int64_t l = h - k, from = k == 0 ? 0 : l;
-    const T a = z[2 * k], b = z[2 * k + 1], c = z[2 * from], d = -z[2 * from + 1];
-    const T e_re = (a + c) / 2, e_im = (b + d) / 2, o_re = (b - d) / 2, o_im = (c - a) / 2;
-    const T w_re = plan.half_turns[static_cast<std::size_t>(2 * k)],
-            w_im = plan.half_turns[static_cast<std::size_t>(2 * k + 1)];
-    const T t_re = w_re * o_re - w_im * o_im, t_im = w_re * o_im + w_im * o_re;
-    x[2 * k] = e_re + t_re, x[2 * k + 1] = e_im + t_im;
-    x[2 * l] = e_re - t_re, x[2 * l + 1] = t_im - e_im;
+    const auto both = split_halves(number_at(z, k), number_at(z, k == 0 ? 0 : h - k),
+                                   number_at(plan.half_turns.data(), k), scale / 2);
+    set_number(x, k, both.at);
+    set_number(x, h - k, both.opposite);
   }
   x[1] = x[2 * h + 1] = 0;
 }
-// The reverse, times 2: z[k] = (x[k] + x*[h - k]) + i (x[k] - x*[h - k]) w^-k.
-template <class T> void join_halves(const FftPlan<T>& plan, const T* x, T* z) {
+template <class T> void join_row(const FftPlan<T>& plan, const T* x, T* z) {
   const std::int64_t h = plan.n;
   for (std::int64_t k = 0; 2 * k <= h; ++k) {
-    const std::int64_t l = h - k;
     // The first and the last number are real.
-    const T a = x[2 * k], b = k == 0 ? T(0) : x[2 * k + 1], c = x[2 * l], d = k == 0 ? T(0) : -x[2 * l + 1];
-    const T e_re = a + c, e_im = b + d, p_re = a - c, p_im = b - d;
-    const T w_re = plan.half_turns[static_cast<std::size_t>(2 * k)],
-            w_im = -plan.half_turns[static_cast<std::size_t>(2 * k + 1)];
-    const T o_re = p_re * w_re - p_im * w_im, o_im = p_re * w_im + p_im * w_re;
-    z[2 * k] = e_re - o_im, z[2 * k + 1] = e_im + o_re;
-    if (k > 0 && l != k) z[2 * l] = e_re + o_im, z[2 * l + 1] = o_re - e_im;
+    Number<T> at = number_at(x, k), opposite = number_at(x, h - k), w = number_at(plan.half_turns.data(), k);
+    if (k == 0) at.im = opposite.im = 0;
+    w.im = -w.im;
+    const auto both = join_halves(at, opposite, w);
+    set_number(z, k, both.at);
+    if (k > 0) set_number(z, h - k, both.opposite);
   }
 }
 
@@ -333,40 +387,51 @@ bool transform_odd(const FftPlan<T>& plan, const T* in, T* out, std::int64_t row
   return true;
 }
 
+// Rows of an even length, as half as many complex numbers. `memory` has 4 rows n / 2 numbers.
+template <class T>
+void even_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale, T* memory) {
+  const std::int64_t length = plan.n, half = length + 1;
+  if (inverse) {
+    for (std::int64_t r = 0; r < rows; ++r) join_row(plan, in + 2 * r * half, memory + 2 * r * length);
+    transform_rows<T>(plan, complex_rows<T>(memory, out, rows, true, scale));
+  } else {
+    transform_rows<T>(plan, complex_rows<T>(in, memory, rows, false, T(1)));
+    for (std::int64_t r = 0; r < rows; ++r) split_row(plan, memory + 2 * r * length, scale, out + 2 * r * half);
+  }
+}
+
+// Rows of any length as complex numbers. `memory` has 4 rows n numbers.
+template <class T>
+void whole_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale, T* memory) {
+  const std::int64_t n = plan.n, half = n / 2 + 1;
+  T *const a = memory, *const b = memory + 2 * rows * n;
+  if (inverse) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      for (std::int64_t k = 0; k < half; ++k) {
+        Number<T> x = number_at(in, r * half + k);
+        if (k == 0) x.im = 0;  // the first number is real
+        else set_number(a, r * n + n - k, Number<T>{x.re, -x.im});
+        set_number(a, r * n + k, x);
+      }
+    transform_rows<T>(plan, complex_rows<T>(a, b, rows, true, scale));
+    for (std::int64_t i = 0; i < rows * n; ++i) out[i] = b[2 * i];
+  } else {
+    for (std::int64_t i = 0; i < rows * n; ++i) set_number(a, i, Number<T>{in[i], 0});
+    transform_rows<T>(plan, complex_rows<T>(a, b, rows, false, scale));
+    for (std::int64_t r = 0; r < rows; ++r) std::copy_n(b + 2 * r * n, 2 * half, out + 2 * r * half);
+  }
+}
+
 template <class T> void real_rows(const Fft& f, const FftPlan<T>& plan, std::int64_t begin, std::int64_t rows) {
   const bool forward = f.kind == FftKind::real_to_complex, even = f.n % 2 == 0;
-  const std::int64_t n = f.n, half = n / 2 + 1, length = plan.n;
+  const std::int64_t n = f.n, half = n / 2 + 1;
   const T scale = static_cast<T>(f.scale);
   const T* in = reinterpret_cast<const T*>(f.in) + begin * (forward ? n : 2 * half);
   T* out = reinterpret_cast<T*>(f.out) + begin * (forward ? 2 * half : n);
   if (!even && transform_odd(plan, in, out, rows, !forward, scale)) return;
-  const Workspace memory(static_cast<std::size_t>(4 * rows * length) * sizeof(T));
-  T *const a = numbers_of<T>(memory), *const b = a + 2 * rows * length;
-  if (forward) {
-    if (even) {
-      transform_rows(plan, in, b, rows, false, scale);
-      for (std::int64_t r = 0; r < rows; ++r) split_halves(plan, b + 2 * r * length, out + 2 * r * half);
-    } else {
-      for (std::int64_t i = 0; i < rows * n; ++i) a[2 * i] = in[i], a[2 * i + 1] = 0;
-      transform_rows(plan, a, b, rows, false, scale);
-      for (std::int64_t r = 0; r < rows; ++r) std::copy_n(b + 2 * r * n, 2 * half, out + 2 * r * half);
-    }
-  } else if (even) {
-    for (std::int64_t r = 0; r < rows; ++r) join_halves(plan, in + 2 * r * half, a + 2 * r * length);
-    transform_rows(plan, a, out, rows, true, scale);
-  } else {
-    for (std::int64_t r = 0; r < rows; ++r) {
-      const T* const x = in + 2 * r * half;
-      T* const whole = a + 2 * r * n;
-      whole[0] = x[0], whole[1] = 0;
-      for (std::int64_t k = 1; k < half; ++k) {
-        whole[2 * k] = whole[2 * (n - k)] = x[2 * k];
-        whole[2 * k + 1] = x[2 * k + 1], whole[2 * (n - k) + 1] = -x[2 * k + 1];
-      }
-    }
-    transform_rows(plan, a, b, rows, true, scale);
-    for (std::int64_t i = 0; i < rows * n; ++i) out[i] = b[2 * i];
-  }
+  const Workspace memory(static_cast<std::size_t>(4 * rows * plan.n) * sizeof(T));
+  if (even) even_rows(plan, in, out, rows, !forward, scale, numbers_of<T>(memory));
+  else whole_rows(plan, in, out, rows, !forward, scale, numbers_of<T>(memory));
 }
 
 // ---- plans ----------------------------------------------------------------------------------------
@@ -383,13 +448,17 @@ template <class T> std::shared_ptr<const FftPlan<T>> plan_of(std::int64_t n) {
 template <class T> void run_as(const Fft& f) {
   const bool halves = f.kind != FftKind::complex && f.n % 2 == 0;
   const auto plan = plan_of<T>(halves ? f.n / 2 : f.n);
-  if (f.kind == FftKind::complex) {
-    transform_rows(*plan, reinterpret_cast<const T*>(f.in), reinterpret_cast<T*>(f.out), f.rows, f.inverse,
-                   static_cast<T>(f.scale));
+  if (f.columns > 1) return transform_columns(*plan, f);
+  if (f.kind == FftKind::complex || (halves && goes_in_lanes(*plan, f.kind, f.rows))) {
+    transform_rows<T>(*plan, {f.kind, reinterpret_cast<const T*>(f.in), reinterpret_cast<T*>(f.out), f.rows,
+                              f.kind == FftKind::complex ? f.inverse : f.kind == FftKind::complex_to_real,
+                              static_cast<T>(f.scale), false});
     return;
   }
-  // A few rows at a time, so that what lies between the steps stays in a cache; one long row uses all threads.
-  const std::int64_t together = std::max<std::int64_t>(plan->is_long() ? 1 : kFftLanes<T>, kFftGrain / f.n);
+  // A few rows at a time, so that what lies between the steps stays in a cache, and all lanes have one, or two of an
+  // odd length; one long row uses all threads.
+  const std::int64_t least = plan->is_long() ? 1 : halves ? kFftLanes<T> : 2 * kFftLanes<T>;
+  const std::int64_t together = std::max<std::int64_t>(least, kFftGrain / f.n / least * least);
   const std::int64_t groups = (f.rows + together - 1) / together;
   const auto some = [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t r = begin * together; r < std::min(end * together, f.rows); r += together)

@@ -15,10 +15,12 @@
 #include <vector>
 
 #include <catena/kernels/registry/fft.h>
+#include <catena/ndarray/cpu/tuning.h>
 
 namespace nd::cpu {
 
 template <class T> inline constexpr int kFftLanes = 64 / sizeof(T);
+using catena::bound::FftKind;
 using catena::bound::kLargestFftFactor;  // larger prime factors are left to Rader's algorithm
 
 template <class T> struct FftRader;
@@ -83,16 +85,44 @@ template <class T> void fft_transform(const FftStages<T>& stages, Parts<T>& a, P
   fft_transform(stages, 0, stages.n, kFftLanes<T>, a, b, spare);
 }
 
-// Transforms up to kFftLanes rows of n complex numbers by a plan that is not long. `scratch` has
-// fft_scratch<T>(plan) numbers and is aligned to 64 bytes.
-template <class T> constexpr std::int64_t fft_scratch(const FftPlan<T>& plan) {
-  const std::int64_t spare = plan.first.spare > plan.second.spare ? plan.first.spare : plan.second.spare;
-  return kFftLanes<T> * (6 * (plan.n1 > plan.n2 ? plan.n1 : plan.n2) + spare);
+// Rows that are transformed in lanes at once: one group of lanes, or several for a length of a few numbers.
+template <class T> constexpr std::int64_t fft_rows_at_once(const FftPlan<T>& plan) {
+  return kFftLanes<T> * (plan.n < kFftGroup ? kFftGroup / plan.n : 1);
 }
-void fft_short(const FftPlan<float>& plan, const float* in, float* out, std::int64_t rows, bool inverse, float scale,
-               float* scratch);
-void fft_short(const FftPlan<double>& plan, const double* in, double* out, std::int64_t rows, bool inverse,
-               double scale, double* scratch);
+// Numbers of the workspace of transforms in lanes, for rows of a plan that has no convolution, and of the steps of a
+// long row.
+template <class T> constexpr std::int64_t fft_spare(const FftPlan<T>& plan) {
+  return kFftLanes<T> * (plan.first.spare > plan.second.spare ? plan.first.spare : plan.second.spare);
+}
+template <class T> constexpr std::int64_t fft_lanes_scratch(const FftPlan<T>& plan) {
+  return fft_rows_at_once(plan) * (6 * plan.n + 2) + fft_spare(plan);
+}
+template <class T> constexpr std::int64_t fft_scratch(const FftPlan<T>& plan) {
+  return kFftLanes<T> * 6 * (plan.n1 > plan.n2 ? plan.n1 : plan.n2) + fft_spare(plan);
+}
+
+// Up to fft_rows_at_once(plan) rows of n complex numbers, or, for the kinds with real numbers, of 2 n real numbers and
+// the n + 1 first results.
+template <class T> struct FftRows {
+  FftKind kind;
+  const T* in;
+  T* out;
+  std::int64_t rows;
+  bool inverse;
+  T scale;
+  bool ahead;  // the rows that follow are prefetched
+
+  std::int64_t in_length(std::int64_t n) const { return kind == FftKind::complex_to_real ? 2 * n + 2 : 2 * n; }
+  std::int64_t out_length(std::int64_t n) const { return kind == FftKind::real_to_complex ? 2 * n + 2 : 2 * n; }
+};
+// By a plan without a convolution. `scratch` has fft_lanes_scratch(plan) numbers and is aligned to 64 bytes.
+void fft_rows_in_lanes(const FftPlan<float>& plan, const FftRows<float>& rows, float* scratch);
+void fft_rows_in_lanes(const FftPlan<double>& plan, const FftRows<double>& rows, double* scratch);
+// The same for up to kFftLanes columns of a matrix of n rows, whose complex numbers are `columns` numbers apart.
+void fft_columns_in_lanes(const FftPlan<float>& plan, const float* in, float* out, std::int64_t columns,
+                          std::int64_t count, bool inverse, float scale, float* scratch);
+void fft_columns_in_lanes(const FftPlan<double>& plan, const double* in, double* out, std::int64_t columns,
+                          std::int64_t count, bool inverse, double scale, double* scratch);
 // The transforms of length n1 of one row, for groups [begin, end) of lanes, which are columns of the matrix (n1, n2).
 // `between` has 2 n numbers.
 void fft_columns(const FftPlan<float>& plan, const float* in, float* between, std::int64_t begin, std::int64_t end,
@@ -134,8 +164,8 @@ template <class T> constexpr FftGroups fft_real_groups(const FftPlan<T>& plan, b
 void fft_products(const float* a, const float* b, float* out, std::int64_t n, bool exchange_a, bool exchange_out);
 void fft_products(const double* a, const double* b, double* out, std::int64_t n, bool exchange_a, bool exchange_out);
 
-// Transforms contiguous rows of complex numbers by any plan, on several threads; `in` and `out` do not overlap.
-template <class T>
-void transform_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale);
+// Transforms contiguous rows by any plan, on several threads; `in` and `out` do not overlap. The kinds with real
+// numbers need rows that go in lanes.
+template <class T> void transform_rows(const FftPlan<T>& plan, const FftRows<T>& all);
 
 }  // namespace nd::cpu

@@ -66,6 +66,23 @@ template <class T> CATENA_INLINE Parts<T> exchanged_if(bool inverse, Parts<T> p)
   return inverse ? Parts<T>{p.im, p.re} : p;
 }
 
+// The numbers k and h - k of a transform.
+template <class C> struct Mirrored { C at, opposite; };
+// From z, the transform of h complex numbers that are pairs of real ones, the transform x of the real ones, times
+// 2 half: x[k] = e + w^k o with e = (z[k] + z*[h - k]) / 2, o = (z[k] - z*[h - k]) / 2i, w = exp(-2 pi i / 2h).
+template <class C, class T>
+CATENA_INLINE Mirrored<C> split_halves(const C& z, const C& z_opposite, Number<T> w, T half) {
+  const C even{half * (z.re + z_opposite.re), half * (z.im - z_opposite.im)};
+  const C odd = C{half * (z.im + z_opposite.im), half * (z_opposite.re - z.re)} * w;
+  return {{even.re + odd.re, even.im + odd.im}, {even.re - odd.re, odd.im - even.im}};
+}
+// The reverse, times 2: z[k] = (x[k] + x*[h - k]) + i (x[k] - x*[h - k]) w^-k; `w` is w^-k.
+template <class C, class T> CATENA_INLINE Mirrored<C> join_halves(const C& x, const C& x_opposite, Number<T> w) {
+  const C conjugate{x_opposite.re, -x_opposite.im};
+  const C even = x + conjugate, odd = (x - conjugate) * w;
+  return {{even.re - odd.im, even.im + odd.re}, {even.re + odd.im, odd.re - even.im}};
+}
+
 // Separates the real and imaginary parts of a group of lanes, and joins them. Loops that are unrolled at once are not
 // made into shuffles of vectors.
 template <class T> CATENA_INLINE void separate(const T* __restrict from, T* __restrict re, T* __restrict im) {
@@ -77,13 +94,32 @@ template <class T> CATENA_INLINE void join(const T* __restrict re, const T* __re
   for (int v = 0; v < kFftLanes<T>; ++v) to[2 * v] = scale * re[v], to[2 * v + 1] = scale * im[v];
 }
 
-// Writes a matrix of rows x columns numbers from its transpose; lengths of rows are counted in numbers.
+// Writes a matrix of rows x columns numbers from its transpose; lengths are counted in numbers. The next call is for
+// the numbers `from_ahead` behind the source and `to_ahead` behind the destination, which are prefetched; 0: none.
 template <class T>
 void transpose(T* to, std::int64_t to_row, const T* from, std::int64_t from_row, std::int64_t rows,
-               std::int64_t columns) {
+               std::int64_t columns, std::int64_t from_ahead = 0, std::int64_t to_ahead = 0) {
   constexpr std::int64_t size = sizeof(T);
   transpose_block(reinterpret_cast<std::byte*>(to), to_row * size, reinterpret_cast<const std::byte*>(from),
-                  from_row * size, rows, columns, std::size_t(size));
+                  from_row * size, rows, columns, std::size_t(size), from_ahead * size, to_ahead * size);
+}
+
+// to[j][lane] = number j of a row of n numbers, for `width` lanes; lanes without a row are 0. The rows of the next
+// call, if `ahead`, follow.
+template <class T>
+CATENA_INLINE void rows_to_lanes(const T* in, std::int64_t n, std::int64_t rows, std::int64_t width, T* to,
+                                 bool ahead = false) {
+  if (rows < width) std::fill_n(to, n * width, T(0));
+  if (rows == 1)
+    for (std::int64_t j = 0; j < n; ++j) to[j * width] = in[j];
+  else transpose(to, width, in, n, n, rows, ahead ? n * rows : 0, 0);
+}
+template <class T>
+CATENA_INLINE void lanes_to_rows(const T* from, std::int64_t n, std::int64_t rows, std::int64_t width, T* out,
+                                 bool ahead = false) {
+  if (rows == 1)
+    for (std::int64_t j = 0; j < n; ++j) out[j] = from[j * width];
+  else transpose(out, n, from, width, rows, n, 0, ahead ? n * rows : 0);
 }
 
 }  // namespace nd::cpu

@@ -26,8 +26,7 @@ inline __attribute__((always_inline)) void copy_true(const std::byte* mask, cons
                                                      const T* end) {
   std::int64_t i = 0;
   for (; i + kWord <= n; i += kWord) {
-    std::uint64_t word;
-    std::memcpy(&word, mask + i, sizeof word);
+    const std::uint64_t word = catena::mask_word(mask + i);
     if (word == 0) continue;
     const unsigned bits = nonzero_bytes(word);
     if (bits == 0xff) {

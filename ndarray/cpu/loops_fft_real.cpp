@@ -108,28 +108,13 @@ template <class T> CATENA_INLINE std::size_t first_rader(const FftStages<T>& sta
   return i;
 }
 
-// to[j][lane] = number j of a row of n numbers; lanes without a row are 0.
-template <class T> CATENA_INLINE void rows_to_lanes(const T* in, std::int64_t n, std::int64_t rows, T* to) {
-  constexpr int lanes = kFftLanes<T>;
-  if (rows < lanes) std::fill_n(to, n * lanes, T(0));
-  if (rows == 1)
-    for (std::int64_t j = 0; j < n; ++j) to[j * lanes] = in[j];
-  else transpose(to, lanes, in, n, n, rows);
-}
-template <class T> CATENA_INLINE void lanes_to_rows(const T* from, std::int64_t n, std::int64_t rows, T* out) {
-  constexpr int lanes = kFftLanes<T>;
-  if (rows == 1)
-    for (std::int64_t j = 0; j < n; ++j) out[j] = from[j * lanes];
-  else transpose(out, n, from, lanes, rows, n);
-}
-
 template <class T>
 CATENA_INLINE void forward_rows(const FftStages<T>& stages, const T* in, T* out, std::int64_t rows, T scale,
                                 T* scratch) {
   constexpr int lanes = kFftLanes<T>;
   const std::int64_t n = stages.n;
   RealRows<T> rest(n, scratch);
-  rows_to_lanes(in, n, rows, rest.x);
+  rows_to_lanes(in, n, rows, lanes, rest.x);
   // Writes number f of a transform whose numbers are every `step`-th one of the whole transform.
   const auto put = [&](std::int64_t f, std::int64_t length, std::int64_t step, const Wide<T>& v)
       __attribute__((always_inline)) {
@@ -163,16 +148,16 @@ CATENA_INLINE void forward_rows(const FftStages<T>& stages, const T* in, T* out,
     put(0, 1, step, Wide<T>{lanes_at(rest.x), {}});
   }
   std::fill_n(rest.packed + lanes, lanes, T(0));
-  lanes_to_rows(rest.packed, n + 1, rows, out);
+  lanes_to_rows(rest.packed, n + 1, rows, lanes, out);
 }
 
 template <class T>
 CATENA_INLINE void inverse_rows(const FftStages<T>& stages, const T* in, T* out, std::int64_t rows, T scale,
                                 T* scratch) {
-  constexpr int lanes = kFftLanes<T>;
+  constexpr std::int64_t lanes = kFftLanes<T>;
   const std::int64_t n = stages.n;
   RealRows<T> rest(n, scratch);
-  rows_to_lanes(in, n + 1, rows, rest.packed);
+  rows_to_lanes(in, n + 1, rows, lanes, rest.packed);
   std::fill_n(rest.packed + lanes, lanes, T(0));
   // Reads number f of such a transform.
   const auto get = [&](std::int64_t f, std::int64_t length, std::int64_t step, Parts<T> to, std::int64_t at)
@@ -211,7 +196,7 @@ CATENA_INLINE void inverse_rows(const FftStages<T>& stages, const T* in, T* out,
     std::swap(rest.x, rest.other);
   }
   for (std::int64_t j = 0; j < n; ++j) lanes_at(rest.x + lanes * j) = scale * lanes_at(rest.x + lanes * j);
-  lanes_to_rows(rest.x, n, rows, out);
+  lanes_to_rows(rest.x, n, rows, lanes, out);
 }
 
 // ---- a long row ------------------------------------------------------------------------------------

@@ -62,14 +62,14 @@ constexpr Places kPlaces = [] {
 CATENA_MULTIARCH std::int64_t find_bytes(const std::byte* p, std::int64_t from, std::int64_t n, std::int64_t* found) {
   std::int64_t count = 0, i = 0;
   for (; i + kGroup <= n; i += kGroup) {
-    std::uint64_t words[kGroup / kWord], any = 0;
-    std::memcpy(words, p + i, kGroup);
-    for (const std::uint64_t w : words) any |= w;
+    std::uint64_t any = 0;
+    for (std::int64_t k = 0; k < kGroup; k += kWord) any |= catena::mask_word(p + i + k);
     if (any == 0) continue;
-    for (std::int64_t k = 0; k < kGroup / kWord; ++k) {
-      if (words[k] == 0) continue;
-      const unsigned bits = nonzero_bytes(words[k]);
-      const std::int64_t at = from + i + k * kWord;
+    for (std::int64_t k = 0; k < kGroup; k += kWord) {
+      const std::uint64_t word = catena::mask_word(p + i + k);
+      if (word == 0) continue;
+      const unsigned bits = nonzero_bytes(word);
+      const std::int64_t at = from + i + k;
       Bytes places;
       std::memcpy(&places, kPlaces.of[bits], sizeof places);
       const Numbers numbers = __builtin_convertvector(places, Numbers) + at;

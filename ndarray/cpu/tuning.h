@@ -97,8 +97,15 @@ inline constexpr std::int64_t kPackedBytes = kFirstLevelCache / 2;
 inline constexpr std::int64_t kFew = 4, kThinChunk = 512, kThinRows = 8, kThinBytes = kFirstLevelCache / 4;
 
 // ---- Fourier transforms ----------------------------------------------------------------------------
-// The least length that is transformed in two steps, and the numbers of a part of the work (fft/*).
+// The least length of a row that is transformed in two steps, and the numbers of a part of the work (fft/*).
 inline constexpr std::int64_t kLeastLongFft = 256, kFftGrain = 16384;
+// The longest row of complex numbers of single precision that is transformed in two steps although there are enough
+// rows to transform them beside each other (fft/complex_1000x1024).
+inline constexpr std::int64_t kLongFloatFft = 1024;
+// Numbers of a lane that are transformed at once, as several short transforms (fft/complex_*, columns=2).
+inline constexpr std::int64_t kFftGroup = 64;
+// Bytes of the largest group of rows that is prefetched beside the one before (fft/complex_*, columns=80 and 243).
+inline constexpr std::int64_t kFetchedFftGroup = 16384;
 // The largest prime factor that is a stage; its convolution is computed in all lanes at once, in the second-level
 // cache.
 inline constexpr std::int64_t kLargestRader = 2048;

@@ -5,6 +5,15 @@
 #include <catena/ndarray/engine/execute.h>
 
 namespace nd::internal {
+namespace {
+
+void run(const catena::bound::Fft& call, const Array& a, const Array& out) {
+  const StreamRef stream = stream_for(a.device());
+  const catena::ArrayHeader *const read = a.get(), *const written = out.get();
+  launch_on(stream, {&read, 1}, {&written, 1}, [&] { executor(a.device().kind).execute(call, stream); });
+}
+
+}  // namespace
 
 Array fft_blocks(FftKind kind, const Array& a, const Shape& lengths, bool inverse, double scale) {
   const std::int64_t n = lengths.back();
@@ -21,9 +30,17 @@ Array fft_blocks(FftKind kind, const Array& a, const Shape& lengths, bool invers
   if (rows == 0) return out;
   catena::bound::Fft call{kind, complex, inverse, rows, n, scale, a->data, out->data};
   for (int k = 0; k + 1 < lengths.size(); ++k) call.before[k] = lengths[k];
-  const StreamRef stream = stream_for(a.device());
-  const catena::ArrayHeader *const read = a.get(), *const written = out.get();
-  launch_on(stream, {&read, 1}, {&written, 1}, [&] { executor(a.device().kind).execute(call, stream); });
+  run(call, a, out);
+  return out;
+}
+
+Array fft_columns(const Array& a, int axis, bool inverse, double scale) {
+  const Array out(new_array(a.shape(), a.dtype(), a.device(), "fft"));
+  if (a.size() == 0) return out;
+  const std::int64_t n = a.shape(axis);
+  catena::bound::Fft call{FftKind::complex, a.dtype(), inverse, a.size() / n, n, scale, a->data, out->data};
+  for (int k = axis + 1; k < a.ndim(); ++k) call.columns *= a.shape(k);
+  run(call, a, out);
   return out;
 }
 

@@ -21,4 +21,7 @@ inline Array fft_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse
   return fft_blocks(kind, a, Shape{n}, inverse, scale);
 }
 
+// The complex transforms along an axis of a C-contiguous array of the CPU, complex64 or complex128.
+CATENA_EXPORT Array fft_columns(const Array& a, int axis, bool inverse, double scale);
+
 }  // namespace nd::internal

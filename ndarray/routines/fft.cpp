@@ -164,6 +164,14 @@ Dtype input_dtype(FftKind kind, Dtype dtype) {
   return single ? Dtype::complex64 : Dtype::complex128;
 }
 
+// True if the CPU reads the axis where it is. A few numbers behind the axis would not fill its vectors.
+bool goes_along_axis(const Array& a, int axis) {
+  constexpr std::int64_t kLeastColumns = 8;
+  std::int64_t columns = 1;
+  for (int k = axis + 1; k < a.ndim(); ++k) columns *= a.shape(k);
+  return a.device().kind == Device::Kind::cpu && columns >= kLeastColumns && a.flags().c_contiguous;
+}
+
 Array transform(std::string_view op, FftKind kind, const Array& a, const FftOptions& o, bool inverse) {
   check<catena::TypeError>(!a.is_null(), op, "the array is null");
   check<catena::TypeError>(kind != FftKind::real_to_complex || !catena::is_complex_dtype(a.dtype()), op,
@@ -174,6 +182,8 @@ Array transform(std::string_view op, FftKind kind, const Array& a, const FftOpti
   check_length(op, n);
   const double scale = internal::fft_scale(op, o.norm, static_cast<double>(n), inverse);
   const Dtype dtype = input_dtype(kind, a.dtype());
+  if (kind == FftKind::complex && n == given && goes_along_axis(a, axis))
+    return internal::fft_columns(ascontiguousarray(a, dtype), axis, inverse, scale);
   const std::int64_t wanted = kind == FftKind::complex_to_real ? n / 2 + 1 : n;
   const Array rows = internal::rows_of_length(moveaxis(a, axis, -1), wanted, dtype);
   return ascontiguousarray(moveaxis(transform_rows(kind, rows, n, inverse, scale), -1, axis));

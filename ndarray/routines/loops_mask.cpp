@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
 
 #include <catena/kernels/base/mask_word.h>
 #include <catena/kernels/base/parallel.h>
@@ -37,13 +36,11 @@ template <class T> CATENA_MULTIARCH void fill_as(const Part& p) {
   std::memcpy(static_cast<void*>(&value), p.value, sizeof value);
   std::int64_t i = 0;
   for (; i + kBlock <= p.n; i += kBlock) {
-    std::uint64_t words[kBlock / 8], any = 0;
-    std::memcpy(words, p.mask + i, sizeof words);
-    for (const std::uint64_t word : words) any |= word;
+    std::uint64_t any = 0, bits = 0;
+    for (int k = 0; k < kBlock / 8; ++k) any |= catena::mask_word(p.mask + i + 8 * k);
     if (any == 0) continue;
-    std::uint64_t bits = 0;
-    for (std::size_t k = 0; k < std::size(words); ++k)
-      bits |= std::uint64_t(catena::nonzero_bytes(words[k])) << (8 * k);
+    for (int k = 0; k < kBlock / 8; ++k)
+      bits |= std::uint64_t(catena::nonzero_bytes(catena::mask_word(p.mask + i + 8 * k))) << (8 * k);
     if (std::popcount(bits) > kFew) select_one(p.mask + i, out + i, value, kBlock);
     else
       for (; bits != 0; bits &= bits - 1) out[i + std::countr_zero(bits)] = value;

@@ -122,6 +122,37 @@ void check_every_length() {
     }
 }
 
+// Rows that fill the lanes of several groups, of a few numbers or of hundreds, with a last group that is not full; rows
+// that are prefetched; too few rows for that. The same as columns, of one matrix or of two. Some of them are compared.
+void check_many_rows() {
+  const std::pair<std::int64_t, std::int64_t> shapes[] = {
+      {300, 1},  {1000, 2},  {131, 6},   {135, 7},   {11000, 8}, {2100, 80}, {70, 256}, {66, 500},  {67, 512},
+      {37, 999}, {65, 1000}, {70, 1026}, {70, 2048}, {66, 692},  {8, 512},   {33, 563}, {16, 1123}, {19, 1034}};
+  for (const auto& [rows, n] : shapes)
+    for (const Dtype dtype : {Dtype::complex64, Dtype::complex128}) BOOST_TEST_CONTEXT(rows << " rows of " << n) {
+        const bool single = dtype == Dtype::complex64;
+        const double bound = single ? kSingle : kDouble;
+        const Array x = draw({rows, n}, dtype), real = draw({rows, n}, single ? Dtype::float32 : Dtype::float64);
+        const Array forward = fft::fft(x), inverse = fft::ifft(x, {.norm = "forward"}), half = fft::rfft(real);
+        const Array columns = nd::ascontiguousarray(x.T()), by_column = fft::fft(columns, {.axis = 0});
+        const Array two = nd::stack({columns, 2 * columns}),
+                    inverse_of_two = fft::ifft(two, {.axis = 1, .norm = "forward"});
+        BOOST_TEST((by_column.shape() == columns.shape() && inverse_of_two.shape() == two.shape()));
+        for (const std::int64_t row : {std::int64_t(0), rows / 2, rows - 1}) {
+          const Signal want = by_definition(signal_of(x(row)), false), back = by_definition(signal_of(x(row)), true);
+          BOOST_TEST(error(forward(row), want) < bound);
+          BOOST_TEST(error(by_column(nd::ellipsis, row), want) < bound);
+          BOOST_TEST(error(inverse(row), back) < bound);
+          BOOST_TEST(error(inverse_of_two(0, nd::ellipsis, row), back) < bound);
+          BOOST_TEST(error(inverse_of_two(1, nd::ellipsis, row) / 2, back) < bound);
+          Signal first = by_definition(signal_of(real(row)), false);
+          first.resize(std::size_t(n / 2 + 1));
+          BOOST_TEST(error(half(row), first) < bound);
+        }
+        BOOST_TEST(error(fft::irfft(half, n), signal_of(real)) < bound);
+      }
+}
+
 void check_several_axes() {
   const Array x = draw({3, 8, 6}, Dtype::complex128), real = x.real();
   const auto along = [](Array a, std::vector<int> axes) {
@@ -236,6 +267,10 @@ BOOST_AUTO_TEST_CASE(dtypes) {
   BOOST_TEST((fft::irfft(nd::ones({4}, Dtype::float16)).dtype() == Dtype::float32));
 }
 
+BOOST_AUTO_TEST_CASE(many_rows) {
+  if (cpu_is_current()) check_many_rows();
+  else BOOST_TEST_MESSAGE("these numbers of rows have a meaning on the CPU only");
+}
 BOOST_AUTO_TEST_CASE(several_axes) { check_several_axes(); }
 BOOST_AUTO_TEST_CASE(several_axes_without_a_library) {
   if (nd::current_device() == nd::cpu_device) return;
@@ -265,7 +300,7 @@ BOOST_AUTO_TEST_CASE(frequencies_and_shifts) {
 BOOST_AUTO_TEST_CASE(results_do_not_depend_on_the_division_of_work) {
   const nd::cuda::OwnTransforms own;  // a library may choose another kernel for more rows
   const auto bits = [](const Array& a) { return a.to_host().copy().view(Dtype::uint64).to_vector<std::uint64_t>(); };
-  for (const std::int64_t n : {12, 97, 100, 1024, 1009, 1328, 40000}) BOOST_TEST_CONTEXT("n = " << n) {
+  for (const std::int64_t n : {12, 97, 100, 500, 1024, 1009, 1034, 1328, 40000}) BOOST_TEST_CONTEXT("n = " << n) {
       const Array x = draw({n > 2000 ? 3 : 40, n}, Dtype::complex128);
       const int threads = catena::max_threads();
       catena::set_max_threads(1);
