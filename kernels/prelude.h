@@ -13,6 +13,7 @@
 #define ND_FN __device__ __forceinline__
 #define ND_RESTRICT __restrict__
 #define ND_UNROLL _Pragma("unroll")
+#define ND_NO_UNROLL _Pragma("unroll 1")
 using int8_t = signed char;
 using uint8_t = unsigned char;
 using int16_t = short;
@@ -29,4 +30,5 @@ using uint64_t = unsigned long;
 #define ND_FN inline __attribute__((always_inline))
 #define ND_RESTRICT __restrict__
 #define ND_UNROLL
+#define ND_NO_UNROLL
 #endif

@@ -6,22 +6,6 @@
 
 namespace catena::k {
 
-// The windows along one axis that cover position `at`: first <= window < last.
-struct window_range {
-  int64_t first, last;
-};
-// a / b for non-negative numbers. Lengths of axes are short enough for the fast division in all cases in which time
-// matters.
-ND_FN int64_t window_quotient(int64_t a, int64_t b) {
-  return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b));
-}
-ND_FN window_range windows_over(int64_t at, int64_t size, int64_t stride, int64_t pad, int64_t windows) {
-  const int64_t end = at + pad, begin = end - size + 1;
-  const int64_t first = begin <= 0 ? 0 : window_quotient(begin + stride - 1, stride),
-                last = window_quotient(end, stride) + 1;
-  return {first, last < windows ? last : windows};
-}
-
 // The type in which a kernel computes positions in its operands: int64_t, unless the loop has a shorter one.
 template <class I> struct position_in { using type = int64_t; };
 template <class I>
@@ -29,6 +13,24 @@ requires requires { typename I::integer; }
 struct position_in<I> {
   using type = typename I::integer;
 };
+
+// Some windows or positions along an axis: first <= k < last.
+template <class Integer = int64_t> struct window_range { Integer first, last; };
+// a / b for non-negative numbers. Lengths of axes are short enough for the fast division in all cases in which time
+// matters.
+ND_FN int64_t window_quotient(int64_t a, int64_t b) {
+  return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b));
+}
+ND_FN int32_t window_quotient(int32_t a, int32_t b) { return int32_t(uint32_t(a) / uint32_t(b)); }
+// The windows that cover position `at`. The last one is found by a division, the ones before it by subtractions,
+// because a kernel visits each of them.
+template <class Integer>
+ND_FN window_range<Integer> windows_over(int64_t at, int64_t size, int64_t stride, int64_t pad, int64_t windows) {
+  const Integer end = Integer(at) + Integer(pad), step = Integer(stride), last = window_quotient(end, step);
+  Integer first = last + 1;
+  for (Integer inside = Integer(size) - (end - last * step); inside > 0 && first > 0; inside -= step) --first;
+  return {first, last + 1 < Integer(windows) ? last + 1 : Integer(windows)};
+}
 
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN wins over all.
 template <class T> ND_FN bool wins_window(T v, T best) { return !(v <= best) & (best == best); }
@@ -51,7 +53,7 @@ struct max_pool_step {
 };
 
 // The positions of a window of `size` from `start` on, in 0 .. length.
-ND_FN window_range window_inside(int64_t start, int64_t size, int64_t length) {
+ND_FN window_range<> window_inside(int64_t start, int64_t size, int64_t length) {
   const int64_t end = start + size < length ? start + size : length;
   return {start < 0 ? 0 : start, end < 0 ? 0 : end};
 }
@@ -67,7 +69,7 @@ struct max_pool_2d {
     T best = limits<T>::min();
     int32_t best_index = 0;
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
-    const window_range rows = window_inside(y0, kh, x.shape(2)), columns = window_inside(x0, kw, x.shape(3));
+    const window_range<> rows = window_inside(y0, kh, x.shape(2)), columns = window_inside(x0, kw, x.shape(3));
     const integer image = integer(i[0]), channel = integer(i[1]), end = integer(columns.last);
     for (integer row = integer(rows.first); row < integer(rows.last); ++row) {
       const int32_t before = int32_t(uint32_t(row - y0) * uint32_t(kw) - uint32_t(x0));
@@ -105,13 +107,15 @@ struct max_pool_2d_bwd {
   ND_FN static void run(const I& i, const G& gy, const X& index, int64_t kh, int64_t kw, int64_t sy, int64_t sx,
                         int64_t ph, int64_t pw, T& gx) {
     using integer = typename position_in<I>::type;
-    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)),
-                       columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
-    const integer image = integer(i[0]), channel = integer(i[1]), end = integer(columns.last);
+    const window_range<integer> rows = windows_over<integer>(i[2], kh, sy, ph, gy.shape(2)),
+                                columns = windows_over<integer>(i[3], kw, sx, pw, gy.shape(3));
+    const integer image = integer(i[0]), channel = integer(i[1]);
+    const uint32_t y = uint32_t(i[2]) + uint32_t(ph), x = uint32_t(i[3]) + uint32_t(pw);
     T sum = T(0);
-    for (integer oy = integer(rows.first); oy < integer(rows.last); ++oy) {
-      uint32_t here = uint32_t(i[2] + ph - oy * sy) * uint32_t(kw) + uint32_t(i[3] + pw - columns.first * sx);
-      for (integer ox = integer(columns.first); ox < end; ++ox, here -= uint32_t(sx))
+    for (integer oy = rows.first; oy < rows.last; ++oy) {
+      uint32_t here = (y - uint32_t(oy) * uint32_t(sy)) * uint32_t(kw) + x - uint32_t(columns.first) * uint32_t(sx);
+      ND_NO_UNROLL  // a row has a few windows
+      for (integer ox = columns.first; ox < columns.last; ++ox, here -= uint32_t(sx))
         if (uint32_t(index(image, channel, oy, ox)) == here) sum += gy(image, channel, oy, ox);
     }
     gx = sum;
@@ -132,7 +136,7 @@ struct max_pool_2d_by_index {
 // The sum of x(n, c, y, x) over a window. The rounding errors of a sum grow with the number of its terms, so the terms
 // of large windows are added up in parts, and the parts in larger parts.
 template <class T, class X>
-ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range rows, window_range columns) {
+ND_FN T window_sum(const X& x, int64_t n, int64_t c, window_range<> rows, window_range<> columns) {
   enum : int { part = 64, levels = 4, large = 1024 };
   T sum = T(0);
   if ((rows.last - rows.first) * (columns.last - columns.first) <= large) {
@@ -161,7 +165,7 @@ struct average_pool_2d {
   ND_FN static void run(const I& i, const X& x, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
                         T& y) {
     const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
-    const window_range rows{y0 < 0 ? 0 : y0, y0 + kh < x.shape(2) ? y0 + kh : x.shape(2)},
+    const window_range<> rows{y0 < 0 ? 0 : y0, y0 + kh < x.shape(2) ? y0 + kh : x.shape(2)},
         columns{x0 < 0 ? 0 : x0, x0 + kw < x.shape(3) ? x0 + kw : x.shape(3)};
     y = window_sum<T>(x, i[0], i[1], rows, columns) / T(kh * kw);
   }
@@ -172,8 +176,8 @@ struct average_pool_2d_bwd {
   template <class I, class G, class T>
   ND_FN static void run(const I& i, const G& gy, int64_t kh, int64_t kw, int64_t sy, int64_t sx, int64_t ph, int64_t pw,
                         T& gx) {
-    const window_range rows = windows_over(i[2], kh, sy, ph, gy.shape(2)),
-                       columns = windows_over(i[3], kw, sx, pw, gy.shape(3));
+    const window_range<> rows = windows_over<int64_t>(i[2], kh, sy, ph, gy.shape(2)),
+                         columns = windows_over<int64_t>(i[3], kw, sx, pw, gy.shape(3));
     gx = window_sum<T>(gy, i[0], i[1], rows, columns) / T(kh * kw);
   }
 };
@@ -182,7 +186,7 @@ struct average_pool_2d_bwd {
 ND_FN float rounded_corner(float v) { return m::copysign(m::floor(m::fabs(v) + 0.5f), v); }
 
 // The bin `at` of `bins` along one axis of a region from `corner` to `end`, both inclusive, clipped to 0 .. size.
-ND_FN window_range roi_bin(float corner, float end, int64_t at, int64_t bins, int64_t size) {
+ND_FN window_range<> roi_bin(float corner, float end, int64_t at, int64_t bins, int64_t size) {
   const float length = end - corner + 1.0f > 1.0f ? end - corner + 1.0f : 1.0f, bin = length / float(bins);
   const float most = float(size);
   const float low = m::floor(float(at) * bin) + corner, high = m::ceil(float(at + 1) * bin) + corner;
@@ -199,10 +203,10 @@ struct roi_max_pool_2d {
     const float at = roi(i[0], 0);
     const bool known = at >= 0.0f && at < float(x.shape(0));
     const int64_t image = known ? int64_t(at) : 0;
-    const window_range rows = roi_bin(rounded_corner(roi(i[0], 2) * scale), rounded_corner(roi(i[0], 4) * scale), i[2],
-                                      outh, known ? x.shape(2) : 0),
-                       columns = roi_bin(rounded_corner(roi(i[0], 1) * scale), rounded_corner(roi(i[0], 3) * scale),
-                                         i[3], outw, known ? x.shape(3) : 0);
+    const window_range<> rows = roi_bin(rounded_corner(roi(i[0], 2) * scale), rounded_corner(roi(i[0], 4) * scale),
+                                        i[2], outh, known ? x.shape(2) : 0),
+                         columns = roi_bin(rounded_corner(roi(i[0], 1) * scale), rounded_corner(roi(i[0], 3) * scale),
+                                           i[3], outw, known ? x.shape(3) : 0);
     T best = limits<T>::min();
     int64_t place = -1;
     for (int64_t row = rows.first; row < rows.last; ++row)

@@ -40,8 +40,8 @@ struct Fft {
   std::byte* out = nullptr;
   // The lengths of axes before the last one that are transformed, too; 1: no such axis. A row is then a block.
   std::int64_t before[2] = {1, 1};
-  // `complex` on the CPU: the transforms of an axis before others, whose elements are so many. Number j of a transform is
-  // `columns` numbers behind number j - 1, and `rows` is a multiple.
+  // `complex` on the CPU: the transforms of an axis before others, whose elements are so many. Number j of a transform
+  // is `columns` numbers behind number j - 1, and `rows` is a multiple.
   std::int64_t columns = 1;
 };
 
