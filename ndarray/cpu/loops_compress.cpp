@@ -1,6 +1,7 @@
 // Copies the elements at which a mask is true. The mask is divided into blocks: first the elements of each block are
 // counted, then each block writes behind those of the earlier blocks.
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <utility>
 
@@ -16,31 +17,45 @@
 namespace nd::cpu {
 namespace {
 
-constexpr std::int64_t kWord = 8;  // bytes of the mask that are examined together
+constexpr int kWord = 8, kGroup = 64;  // bytes of the mask that are examined together
+constexpr int kFew = 8;                // true elements of a group that are copied one by one
 
-// Masks are often sparse or have runs, so words of zeros are skipped, and words without zeros are copied as a whole.
-// In other words every element is stored, but the place moves on for those that are true only; the last ones of a
-// block, behind which other blocks write, are stored one by one.
+// Copies the elements of a word of the mask at which `bits` are set, and returns the place behind them. Words without
+// zeros are copied as a whole. In other words every element is stored, but the place moves on for those that are true
+// only; the last ones of a block, behind which other blocks write, are stored one by one.
+template <class T>
+inline __attribute__((always_inline)) T* copy_word(unsigned bits, const T* in, T* out, const T* end) {
+  if (bits == 0xff) {
+    std::memcpy(static_cast<void*>(out), in, kWord * sizeof(T));
+    out += kWord;
+  } else if (end - out > kWord) {
+    for (int j = 0; j < kWord; ++j) {
+      *out = in[j];
+      out += bits >> j & 1;
+    }
+  } else {
+    for (int j = 0; j < kWord; ++j)
+      if ((bits >> j & 1) != 0) *out++ = in[j];
+  }
+  return out;
+}
+
+// Masks are often sparse or have runs, so groups and words of zeros are skipped.
 template <class T>
 inline __attribute__((always_inline)) void copy_true(const std::byte* mask, const T* in, std::int64_t n, T* out,
                                                      const T* end) {
   std::int64_t i = 0;
-  for (; i + kWord <= n; i += kWord) {
-    const std::uint64_t word = catena::mask_word(mask + i);
-    if (word == 0) continue;
-    const unsigned bits = nonzero_bytes(word);
-    if (bits == 0xff) {
-      std::memcpy(static_cast<void*>(out), in + i, kWord * sizeof(T));
-      out += kWord;
-    } else if (end - out > kWord) {
-      for (int j = 0; j < kWord; ++j) {
-        *out = in[i + j];
-        out += bits >> j & 1;
-      }
-    } else {
-      for (int j = 0; j < kWord; ++j)
-        if ((bits >> j & 1) != 0) *out++ = in[i + j];
+  for (; i + kGroup <= n; i += kGroup) {
+    std::uint64_t any = 0, bits = 0;
+    for (int k = 0; k < kGroup; k += kWord) any |= catena::mask_word(mask + i + k);
+    if (any == 0) continue;
+    for (int k = 0; k < kGroup; k += kWord) bits |= std::uint64_t(nonzero_bytes(catena::mask_word(mask + i + k))) << k;
+    if (std::popcount(bits) <= kFew) {
+      for (; bits != 0; bits &= bits - 1) *out++ = in[i + std::countr_zero(bits)];
+      continue;
     }
+    for (int k = 0; k < kGroup; k += kWord, bits >>= kWord)
+      if ((bits & 0xff) != 0) out = copy_word(unsigned(bits & 0xff), in + i + k, out, end);
   }
   for (; i < n; ++i)
     if (mask[i] != std::byte(0)) *out++ = in[i];
