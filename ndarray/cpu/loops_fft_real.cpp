@@ -80,7 +80,6 @@ template <class F> CATENA_INLINE void with_radix(std::int64_t radix, F f) {
     case 5: f(std::integral_constant<int, 5>()); break;
     case 7: f(std::integral_constant<int, 7>()); break;
     case 11: f(std::integral_constant<int, 11>()); break;
-    case 13: f(std::integral_constant<int, 13>()); break;
     default: f(std::integral_constant<int, 0>());
   }
 }
