@@ -67,6 +67,10 @@ void check_pooling(const char* op, const PoolingSpec& spec, int rank) {
   check_positive(op, spec.size, "size", 1);
   check_positive(op, spec.stride, "stride", 1);
   check_positive(op, spec.pad, "pad", 0);
+  constexpr std::int64_t kMost = std::int64_t(1) << 30;  // positions in a window are numbers of 32 bits
+  for (int i = 0; i < rank; ++i)
+    check<ValueError>(std::max({spec.size[i], spec.stride[i], spec.pad[i]}) <= kMost, op, "size ", spec.size,
+                      ", stride ", spec.stride, " and pad ", spec.pad, " must be at most ", kMost);
 }
 
 Dims convolution_outsize(const Dims& spatial, const Dims& kernel, const ConvolutionSpec& spec) {

@@ -31,7 +31,7 @@ struct MaxPoolingOptions {
   bool cover_all = true;
   std::optional<bool> use_cudnn = {};
 };
-// The gradient goes to the first maximum of a window in row-major order.
+// The gradient goes to the first maximum of a window in row-major order. ValueError for lengths above 2^30.
 CATENA_EXPORT Variable max_pooling_2d(const Variable& x, Pair ksize, const MaxPoolingOptions& options = {});
 // max_pooling_2d(x, 3, 2, 1)
 inline Variable max_pooling_2d(const Variable& x, Pair ksize, Pair stride, Pair pad = 0, bool cover_all = true,

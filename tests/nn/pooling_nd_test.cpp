@@ -292,6 +292,7 @@ BOOST_AUTO_TEST_CASE(errors) {
   BOOST_CHECK_THROW(nn::max_pooling_nd(x, {2, 2, 2}), catena::AssertionError);
   BOOST_CHECK_THROW(nn::average_pooling_nd(x, 5), catena::AssertionError);
   BOOST_CHECK_THROW(nn::average_pooling_2d(x, 2, {.pad_value = 1.0}), catena::ValueError);
+  BOOST_CHECK_THROW(nn::max_pooling_2d(x, 2, {.stride = (1 << 30) + 1}), catena::ValueError);
   BOOST_CHECK_THROW(nn::unpooling_2d(Variable(arrays::ones({1, 1, 4})), 2), catena::InvalidType);
   BOOST_CHECK_THROW(nn::unpooling_2d(x, 1, {.pad = 3}), catena::AssertionError);
   BOOST_CHECK_EXCEPTION(nn::unpooling_2d(x, 2, {.outsize = 5}), catena::InvalidType, [](const catena::Error& e) {
