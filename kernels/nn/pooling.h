@@ -114,7 +114,8 @@ struct max_pool_2d_bwd {
     T sum = T(0);
     for (integer oy = rows.first; oy < rows.last; ++oy) {
       uint32_t here = (y - uint32_t(oy) * uint32_t(sy)) * uint32_t(kw) + x - uint32_t(columns.first) * uint32_t(sx);
-      ND_NO_UNROLL  // a row has a few windows
+      // A row has a few windows.
+      ND_NO_UNROLL
       for (integer ox = columns.first; ox < columns.last; ++ox, here -= uint32_t(sx))
         if (uint32_t(index(image, channel, oy, ox)) == here) sum += gy(image, channel, oy, ox);
     }

@@ -4,9 +4,9 @@
 // transform of length n is a sequence of stages, one per factor of n, in the order of Stockham, which needs no
 // permutation of the elements. A long transform of length n1 * n2 is n2 transforms of length n1 and n1 transforms of
 // length n2, in lanes, with a multiplication in between (the four-step algorithm: Bailey, FFTs in external or
-// hierarchical memory, 1990); where there are many rows, or columns, a lane has both steps of one of them. A stage whose
-// factor p is a large prime is a cyclic convolution of length p - 1 (Rader, 1968). Where the divisors of a long length do
-// not fill the lanes, a transform is a convolution of another length (Bluestein, 1970).
+// hierarchical memory, 1990); where there are many rows, or columns, a lane has both steps of one of them. A stage
+// whose factor p is a large prime is a cyclic convolution of length p - 1 (Rader, 1968). Where the divisors of a long
+// length do not fill the lanes, a transform is a convolution of another length (Bluestein, 1970).
 #pragma once
 
 #include <cstddef>
