@@ -22,14 +22,15 @@ ND_FN int64_t window_quotient(int64_t a, int64_t b) {
   return (a | b) >> 32 ? a / b : int64_t(uint32_t(a) / uint32_t(b));
 }
 ND_FN int32_t window_quotient(int32_t a, int32_t b) { return int32_t(uint32_t(a) / uint32_t(b)); }
-// The windows that cover position `at`. The last one is found by a division, the ones before it by subtractions,
-// because a kernel visits each of them.
+// The windows that cover position `at`. The last one is found by a division, the ones before it by subtractions: a
+// kernel visits each of them.
 template <class Integer>
 ND_FN window_range<Integer> windows_over(int64_t at, int64_t size, int64_t stride, int64_t pad, int64_t windows) {
-  const Integer end = Integer(at) + Integer(pad), step = Integer(stride), last = window_quotient(end, step);
-  Integer first = last + 1;
-  for (Integer inside = Integer(size) - (end - last * step); inside > 0 && first > 0; inside -= step) --first;
-  return {first, last + 1 < Integer(windows) ? last + 1 : Integer(windows)};
+  const Integer end = Integer(at) + Integer(pad), step = Integer(stride), below = window_quotient(end, step) + 1;
+  const Integer last = below < Integer(windows) ? below : Integer(windows);
+  Integer first = last;
+  for (Integer inside = Integer(size) - (end - (last - 1) * step); inside > 0 && first > 0; inside -= step) --first;
+  return {first, last};
 }
 
 // The maximum and its position ky kw + kx in the window; the first maximum in row order wins, and a NaN wins over all.

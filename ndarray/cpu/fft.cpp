@@ -387,7 +387,7 @@ bool transform_odd(const FftPlan<T>& plan, const T* in, T* out, std::int64_t row
   return true;
 }
 
-// Rows of an even length, as half as many complex numbers. `memory` has 4 rows n / 2 numbers.
+// Rows of an even length n, as half as many complex numbers. `memory` has rows n numbers.
 template <class T>
 void even_rows(const FftPlan<T>& plan, const T* in, T* out, std::int64_t rows, bool inverse, T scale, T* memory) {
   const std::int64_t length = plan.n, half = length + 1;
@@ -429,7 +429,7 @@ template <class T> void real_rows(const Fft& f, const FftPlan<T>& plan, std::int
   const T* in = reinterpret_cast<const T*>(f.in) + begin * (forward ? n : 2 * half);
   T* out = reinterpret_cast<T*>(f.out) + begin * (forward ? 2 * half : n);
   if (!even && transform_odd(plan, in, out, rows, !forward, scale)) return;
-  const Workspace memory(static_cast<std::size_t>(4 * rows * plan.n) * sizeof(T));
+  const Workspace memory(static_cast<std::size_t>((even ? 2 : 4) * rows * plan.n) * sizeof(T));
   if (even) even_rows(plan, in, out, rows, !forward, scale, numbers_of<T>(memory));
   else whole_rows(plan, in, out, rows, !forward, scale, numbers_of<T>(memory));
 }
@@ -450,8 +450,7 @@ template <class T> void run_as(const Fft& f) {
   const auto plan = plan_of<T>(halves ? f.n / 2 : f.n);
   if (f.columns > 1) return transform_columns(*plan, f);
   if (f.kind == FftKind::complex || (halves && goes_in_lanes(*plan, f.kind, f.rows))) {
-    transform_rows<T>(*plan, {f.kind, reinterpret_cast<const T*>(f.in), reinterpret_cast<T*>(f.out), f.rows,
-                              f.kind == FftKind::complex ? f.inverse : f.kind == FftKind::complex_to_real,
+    transform_rows<T>(*plan, {f.kind, reinterpret_cast<const T*>(f.in), reinterpret_cast<T*>(f.out), f.rows, f.inverse,
                               static_cast<T>(f.scale), false});
     return;
   }

@@ -17,8 +17,9 @@
 namespace nd::cpu {
 namespace {
 
-constexpr int kWord = 8, kGroup = 64;  // bytes of the mask that are examined together
-constexpr int kFew = 8;                // true elements of a group that are copied one by one
+using catena::kMaskBlock;
+using catena::kMaskWord;
+constexpr int kFew = 8;  // true elements of a block that are copied one by one
 
 // Copies the elements of a word of the mask at which `bits` are set, and returns the place behind them. Words without
 // zeros are copied as a whole. In other words every element is stored, but the place moves on for those that are true
@@ -26,35 +27,33 @@ constexpr int kFew = 8;                // true elements of a group that are copi
 template <class T>
 inline __attribute__((always_inline)) T* copy_word(unsigned bits, const T* in, T* out, const T* end) {
   if (bits == 0xff) {
-    std::memcpy(static_cast<void*>(out), in, kWord * sizeof(T));
-    out += kWord;
-  } else if (end - out > kWord) {
-    for (int j = 0; j < kWord; ++j) {
+    std::memcpy(static_cast<void*>(out), in, kMaskWord * sizeof(T));
+    out += kMaskWord;
+  } else if (end - out > kMaskWord) {
+    for (int j = 0; j < kMaskWord; ++j) {
       *out = in[j];
       out += bits >> j & 1;
     }
   } else {
-    for (int j = 0; j < kWord; ++j)
+    for (int j = 0; j < kMaskWord; ++j)
       if ((bits >> j & 1) != 0) *out++ = in[j];
   }
   return out;
 }
 
-// Masks are often sparse or have runs, so groups and words of zeros are skipped.
+// Masks are often sparse or have runs, so blocks and words of zeros are skipped.
 template <class T>
 inline __attribute__((always_inline)) void copy_true(const std::byte* mask, const T* in, std::int64_t n, T* out,
                                                      const T* end) {
   std::int64_t i = 0;
-  for (; i + kGroup <= n; i += kGroup) {
-    std::uint64_t any = 0, bits = 0;
-    for (int k = 0; k < kGroup; k += kWord) any |= catena::mask_word(mask + i + k);
-    if (any == 0) continue;
-    for (int k = 0; k < kGroup; k += kWord) bits |= std::uint64_t(nonzero_bytes(catena::mask_word(mask + i + k))) << k;
+  for (; i + kMaskBlock <= n; i += kMaskBlock) {
+    if (!catena::any_in_block(mask + i)) continue;
+    std::uint64_t bits = catena::nonzero_in_block(mask + i);
     if (std::popcount(bits) <= kFew) {
       for (; bits != 0; bits &= bits - 1) *out++ = in[i + std::countr_zero(bits)];
       continue;
     }
-    for (int k = 0; k < kGroup; k += kWord, bits >>= kWord)
+    for (int k = 0; k < kMaskBlock; k += kMaskWord, bits >>= kMaskWord)
       if ((bits & 0xff) != 0) out = copy_word(unsigned(bits & 0xff), in + i + k, out, end);
   }
   for (; i < n; ++i)

@@ -38,34 +38,33 @@ template <class E> bool is_nonzero(const std::byte* p) {
 }
 
 // ---- contiguous bytes, as in masks --------------------------------------------------------------
-constexpr std::int64_t kWord = 8, kGroup = 64;  // bytes
+using catena::kMaskBlock;
+using catena::kMaskWord;
 // A word, and a number per byte. They are vector types because compilers do not vectorise the loop over the bytes.
 using Bytes = std::uint8_t __attribute__((vector_size(8)));
 using Numbers = std::int64_t __attribute__((vector_size(64)));
 
 // The places of the set bits of every byte, in ascending order, followed by zeros.
 struct Places {
-  std::uint8_t of[256][kWord];
+  std::uint8_t of[256][kMaskWord];
 };
 constexpr Places kPlaces = [] {
   Places places{};
   for (unsigned bits = 0; bits < 256; ++bits) {
     int count = 0;
-    for (unsigned j = 0; j < kWord; ++j)
+    for (unsigned j = 0; j < kMaskWord; ++j)
       if ((bits >> j & 1) != 0) places.of[bits][count++] = std::uint8_t(j);
   }
   return places;
 }();
 
-// Writes from + j for every byte j that is not 0, and returns their number. Skips groups of zeros, because masks are
+// Writes from + j for every byte j that is not 0, and returns their number. Skips blocks of zeros, because masks are
 // often sparse or have runs. `found` must hold n numbers and one word more.
 CATENA_MULTIARCH std::int64_t find_bytes(const std::byte* p, std::int64_t from, std::int64_t n, std::int64_t* found) {
   std::int64_t count = 0, i = 0;
-  for (; i + kGroup <= n; i += kGroup) {
-    std::uint64_t any = 0;
-    for (std::int64_t k = 0; k < kGroup; k += kWord) any |= catena::mask_word(p + i + k);
-    if (any == 0) continue;
-    for (std::int64_t k = 0; k < kGroup; k += kWord) {
+  for (; i + kMaskBlock <= n; i += kMaskBlock) {
+    if (!catena::any_in_block(p + i)) continue;
+    for (std::int64_t k = 0; k < kMaskBlock; k += kMaskWord) {
       const std::uint64_t word = catena::mask_word(p + i + k);
       if (word == 0) continue;
       const unsigned bits = nonzero_bytes(word);
@@ -146,7 +145,7 @@ template <class E> class Finder {
   void write(std::int64_t block, std::int64_t to) const {
     auto* const out = reinterpret_cast<std::int64_t*>(call_.out.data);
     visit(block, [&](const std::byte* p, std::int64_t from, std::int64_t n, const std::int64_t* position) {
-      std::int64_t found[kTile + kWord];
+      std::int64_t found[kTile + kMaskWord];
       for (std::int64_t i = 0; i < n; i += kTile) {
         const std::int64_t m = std::min(kTile, n - i);
         std::int64_t count = 0;

@@ -34,12 +34,12 @@ Array fft_blocks(FftKind kind, const Array& a, const Shape& lengths, bool invers
   return out;
 }
 
-Array fft_columns(const Array& a, int axis, bool inverse, double scale) {
+Array fft_along_axis(const Array& a, int axis, bool inverse, double scale) {
   const Array out(new_array(a.shape(), a.dtype(), a.device(), "fft"));
   if (a.size() == 0) return out;
   const std::int64_t n = a.shape(axis);
   catena::bound::Fft call{FftKind::complex, a.dtype(), inverse, a.size() / n, n, scale, a->data, out->data};
-  for (int k = axis + 1; k < a.ndim(); ++k) call.columns *= a.shape(k);
+  call.columns = elements_behind(a.shape(), axis);
   run(call, a, out);
   return out;
 }

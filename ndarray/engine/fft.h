@@ -21,7 +21,13 @@ inline Array fft_rows(FftKind kind, const Array& a, std::int64_t n, bool inverse
   return fft_blocks(kind, a, Shape{n}, inverse, scale);
 }
 
+// The elements of the axes behind one.
+inline std::int64_t elements_behind(const Shape& shape, int axis) {
+  std::int64_t elements = 1;
+  for (int k = axis + 1; k < shape.size(); ++k) elements *= shape[k];
+  return elements;
+}
 // The complex transforms along an axis of a C-contiguous array of the CPU, complex64 or complex128.
-CATENA_EXPORT Array fft_columns(const Array& a, int axis, bool inverse, double scale);
+CATENA_EXPORT Array fft_along_axis(const Array& a, int axis, bool inverse, double scale);
 
 }  // namespace nd::internal

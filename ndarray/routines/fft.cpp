@@ -167,9 +167,8 @@ Dtype input_dtype(FftKind kind, Dtype dtype) {
 // True if the CPU reads the axis where it is. A few numbers behind the axis would not fill its vectors.
 bool goes_along_axis(const Array& a, int axis) {
   constexpr std::int64_t kLeastColumns = 8;
-  std::int64_t columns = 1;
-  for (int k = axis + 1; k < a.ndim(); ++k) columns *= a.shape(k);
-  return a.device().kind == Device::Kind::cpu && columns >= kLeastColumns && a.flags().c_contiguous;
+  return a.device().kind == Device::Kind::cpu && a.is_c_contiguous() &&
+         internal::elements_behind(a.shape(), axis) >= kLeastColumns;
 }
 
 Array transform(std::string_view op, FftKind kind, const Array& a, const FftOptions& o, bool inverse) {
@@ -183,7 +182,7 @@ Array transform(std::string_view op, FftKind kind, const Array& a, const FftOpti
   const double scale = internal::fft_scale(op, o.norm, static_cast<double>(n), inverse);
   const Dtype dtype = input_dtype(kind, a.dtype());
   if (kind == FftKind::complex && n == given && goes_along_axis(a, axis))
-    return internal::fft_columns(ascontiguousarray(a, dtype), axis, inverse, scale);
+    return internal::fft_along_axis(ascontiguousarray(a, dtype), axis, inverse, scale);
   const std::int64_t wanted = kind == FftKind::complex_to_real ? n / 2 + 1 : n;
   const Array rows = internal::rows_of_length(moveaxis(a, axis, -1), wanted, dtype);
   return ascontiguousarray(moveaxis(transform_rows(kind, rows, n, inverse, scale), -1, axis));

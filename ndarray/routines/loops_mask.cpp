@@ -13,7 +13,8 @@
 namespace nd::internal {
 namespace {
 
-constexpr std::int64_t kBlock = 64, kGrain = 1 << 15;
+using catena::kMaskBlock;
+constexpr std::int64_t kGrain = 1 << 15;
 constexpr int kFew = 8;  // true elements of a block that are written one by one
 
 struct Part {
@@ -35,13 +36,10 @@ template <class T> CATENA_MULTIARCH void fill_as(const Part& p) {
   T value;
   std::memcpy(static_cast<void*>(&value), p.value, sizeof value);
   std::int64_t i = 0;
-  for (; i + kBlock <= p.n; i += kBlock) {
-    std::uint64_t any = 0, bits = 0;
-    for (int k = 0; k < kBlock / 8; ++k) any |= catena::mask_word(p.mask + i + 8 * k);
-    if (any == 0) continue;
-    for (int k = 0; k < kBlock / 8; ++k)
-      bits |= std::uint64_t(catena::nonzero_bytes(catena::mask_word(p.mask + i + 8 * k))) << (8 * k);
-    if (std::popcount(bits) > kFew) select_one(p.mask + i, out + i, value, kBlock);
+  for (; i + kMaskBlock <= p.n; i += kMaskBlock) {
+    if (!catena::any_in_block(p.mask + i)) continue;
+    std::uint64_t bits = catena::nonzero_in_block(p.mask + i);
+    if (std::popcount(bits) > kFew) select_one(p.mask + i, out + i, value, kMaskBlock);
     else
       for (; bits != 0; bits &= bits - 1) out[i + std::countr_zero(bits)] = value;
   }
