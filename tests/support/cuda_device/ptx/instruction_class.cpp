@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include <catena/tests/support/cuda_device/ptx/decode.h>
@@ -32,15 +33,36 @@ bool any(std::string_view word, std::initializer_list<std::string_view> among) {
   return std::find(among.begin(), among.end(), word) != among.end();
 }
 
-// The two types of a conversion such as "cvt.rn.f32.s32".
+// The bits of an integer type such as "u32"; 0 for other types.
+int integer_bits(std::string_view type) {
+  if (type.size() < 2 || !any(type.substr(0, 1), {"s", "u", "b"}) || type.starts_with("bf")) return 0;
+  int bits = 0;
+  for (char c : type.substr(1)) bits = 10 * bits + (c - '0');
+  return bits;
+}
+
+// The two types of a conversion such as "cvt.rn.f32.s32". The low half of a register pair is a register, and so is the
+// high one after a shift by 32 (names_half); the machine code has no instruction for them. A float16 becomes a float32
+// by an addition of halves.
 InstructionClass conversion(const Words& words) {
   const std::string_view to = words[words.size() - 2], from = words.back();
-  const auto whole = [](std::string_view type) {
-    return type.starts_with("s") || type.starts_with("u") || type.starts_with("b");
-  };
-  const bool bfloat = to.starts_with("bf") || from.starts_with("bf");
-  if (!bfloat && whole(to) && whole(from)) return InstructionClass::integer;
+  const int to_bits = integer_bits(to), from_bits = integer_bits(from);
+  if (to_bits > 0 && from_bits > 0) {
+    const bool narrower = to_bits < from_bits && to_bits >= 16, extended_by_zeros = from == "u32" && to_bits == 64;
+    return narrower || extended_by_zeros ? InstructionClass::move : InstructionClass::integer;
+  }
+  if (to == "f32" && from == "f16") return InstructionClass::half;
   return to == "f64" || from == "f64" ? InstructionClass::float64 : InstructionClass::convert;
+}
+
+std::string_view last_operand(std::string_view text) {
+  text.remove_prefix(text.find_last_of(',') + 1);
+  text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+  return text.substr(0, text.find_first_of("; \t"));
+}
+// "shr.u64 %rd2, %rd1, 32;"
+bool names_half(const Words& words, std::string_view text) {
+  return words[0] == "shr" && any(words.back(), {"u64", "b64"}) && last_operand(text) == "32";
 }
 
 InstructionClass arithmetic(const Words& words) {
@@ -76,7 +98,27 @@ InstructionClass class_of(std::string_view text) {
   if (any(op, {"shfl", "vote", "activemask", "match", "redux", "bar"})) return InstructionClass::lanes;
   if (any(op, {"setp", "set", "selp", "slct"})) return InstructionClass::compare;
   if (op == "cvt") return conversion(words);
+  if (names_half(words, text)) return InstructionClass::move;
   return arithmetic(words);
+}
+
+void Merged::find(std::string_view text, std::int32_t result, std::span<const std::int32_t> operands,
+                  InstructionClass& kind) {
+  const Words words = opcode_of(text);
+  const std::string_view op = words[0], type = words.back();
+  const auto among = [&](const auto& made) {
+    return std::find_if(operands.begin(), operands.end(), [&](std::int32_t r) { return r >= 0 && made.contains(r); });
+  };
+  if (op == "mul" && has(words, "wide")) {
+    products_[result] = false;
+  } else if (op == "add" && any(type, {"s64", "u64"})) {
+    if (const auto found = among(products_); found != operands.end())
+      kind = std::exchange(products_[*found], true) ? InstructionClass::multiply : InstructionClass::move;
+  } else if (any(op, {"and", "or", "xor"}) && type == "b32") {
+    logic_.insert(result);
+  } else if (op == "setp" && (has(words, "eq") || has(words, "ne")) && any(type, {"s32", "u32", "b32"})) {
+    if (last_operand(text) == "0" && among(logic_) != operands.end()) kind = InstructionClass::move;
+  }
 }
 
 bool is_store(std::string_view text) { return opcode_of(text)[0] == "st"; }

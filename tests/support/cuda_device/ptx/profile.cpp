@@ -86,8 +86,13 @@ const std::vector<Profile::StepClass>& Profile::classes_of(const Routine& routin
   if (routine_ == &routine) return *known_;
   std::vector<StepClass>& all = classes_[&routine];
   if (all.empty()) {
-    for (const std::string& text : routine.texts)
+    Merged merged;
+    for (std::size_t k = 0; k < routine.texts.size(); ++k) {
+      const std::string& text = routine.texts[k];
       all.push_back({class_of(text), is_store(text), is_read_only_load(text)});
+      if (k < routine.steps.size())
+        merged.find(text, routine.steps[k].to[0], std::span(routine.steps[k].from).first(2), all.back().kind);
+    }
     all.back().kind = InstructionClass::control;  // the end of the routine, which has no instruction
   }
   routine_ = &routine;
