@@ -5,6 +5,7 @@
 // type. On store, the value is rounded to the slot and converted to the stored dtype.
 #pragma once
 
+#include <catena/kernels/device/half_pair.h>
 #include <catena/kernels/device/parameters.h>
 #include <catena/kernels/index.h>
 
@@ -37,6 +38,38 @@ template <class Stored, class Slot> ND_FN Stored from_slot(compute_t<Slot> v) {
   Slot s;
   store(s, v);
   return convert<Stored>(s);
+}
+// True if neighbouring elements are converted in pairs.
+template <class Stored, class Slot>
+concept in_pairs = sixteen_bit_float<Stored> &&(is_same<Slot, Stored> || is_same<Slot, float>);
+
+// The values of W elements.
+template <class Slot, int W, class Loaded> ND_FN void to_slots(compute_t<Slot>* value, const Loaded* raw) {
+  if constexpr (in_pairs<Loaded, Slot> && W % 2 == 0) {
+    ND_UNROLL
+    for (int j = 0; j < W; j += 2) {
+      uint32_t pair;
+      memcpy(&pair, raw + j, sizeof pair);
+      value[j] = low_of<Loaded>(pair);
+      value[j + 1] = high_of<Loaded>(pair);
+    }
+  } else {
+    ND_UNROLL
+    for (int j = 0; j < W; ++j) value[j] = to_slot<Slot>(raw[j]);
+  }
+}
+// W values as they are stored.
+template <class Stored, class Slot, int W> ND_FN void from_slots(Stored* raw, const compute_t<Slot>* value) {
+  if constexpr (in_pairs<Stored, Slot> && W % 2 == 0) {
+    ND_UNROLL
+    for (int j = 0; j < W; j += 2) {
+      const uint32_t pair = exact_pair_of<Stored>(value[j], value[j + 1]);
+      memcpy(raw + j, &pair, sizeof pair);
+    }
+  } else {
+    ND_UNROLL
+    for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[j]);
+  }
 }
 // Rounds a value to its slot, as if it had been stored and loaded again before a later step of the program reads it.
 template <class Slot> ND_FN compute_t<Slot> rounded(compute_t<Slot> v) {
@@ -133,7 +166,15 @@ template <class Stored, class Slot> struct In {
     template <int W> ND_FN void flush(int = 0) const {}
     template <int W> ND_FN void fetch_along(int64_t step) { read_along<W>(raw, this->at, step); }
     template <int W> ND_FN void flush_along(int64_t) const {}
-    ND_FN compute_t<Slot> operator()(int j) const { return to_slot<Slot>(raw[j]); }
+    ND_FN compute_t<Slot> operator()(int j) const {
+      if constexpr (in_pairs<Stored, Slot> && V % 2 == 0) {
+        uint32_t pair;
+        memcpy(&pair, raw + j / 2 * 2, sizeof pair);
+        return j % 2 == 0 ? low_of<Stored>(pair) : high_of<Stored>(pair);
+      } else {
+        return to_slot<Slot>(raw[j]);
+      }
+    }
   };
 };
 // An input of row-wise kernels that has one element per row.
@@ -153,25 +194,21 @@ template <class Stored, class Slot> struct InOut {
     template <int W> ND_FN void fetch(int at = 0) {
       loaded_t<Stored> raw[W];
       read<W>(raw, this->at);
-      ND_UNROLL
-      for (int j = 0; j < W; ++j) value[at + j] = to_slot<Slot>(raw[j]);
+      to_slots<Slot, W>(value + at, raw);
     }
     template <int W> ND_FN void flush(int at = 0) const {
       Stored raw[W];
-      ND_UNROLL
-      for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[at + j]);
+      from_slots<Stored, Slot, W>(raw, value + at);
       write<W>(this->at, raw);
     }
     template <int W> ND_FN void fetch_along(int64_t step) {
       loaded_t<Stored> raw[W];
       read_along<W>(raw, this->at, step);
-      ND_UNROLL
-      for (int j = 0; j < W; ++j) value[j] = to_slot<Slot>(raw[j]);
+      to_slots<Slot, W>(value, raw);
     }
     template <int W> ND_FN void flush_along(int64_t step) const {
       Stored raw[W];
-      ND_UNROLL
-      for (int j = 0; j < W; ++j) raw[j] = from_slot<Stored, Slot>(value[j]);
+      from_slots<Stored, Slot, W>(raw, value);
       write_along<W>(this->at, raw, step);
     }
     ND_FN compute_t<Slot>& operator()(int j) { return value[j]; }

@@ -10,9 +10,8 @@
 // The lower half of a word is the element with the lower index.
 #pragma once
 
-#include <catena/kernels/bfloat16.h>
 #include <catena/kernels/device/group.h>
-#include <catena/kernels/float16.h>
+#include <catena/kernels/device/half_pair.h>
 
 namespace catena::device {
 
@@ -31,18 +30,6 @@ template <class V> ND_FN V of_lane(V v, int lane) { return __shfl_sync(0xfffffff
 #endif
 
 // ---- numbers ------------------------------------------------------------------------------------
-// Returns both values rounded to nearest even, in one word.
-template <class T> ND_FN uint32_t pair_of(float low, float high) {
-#if CATENA_DEVICE
-  uint32_t pair;
-  if constexpr (is_same<T, float16>) asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  else asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(high), "f"(low));
-  return pair;
-#else
-  return uint32_t(T(low).bits) | uint32_t(T(high).bits) << 16;
-#endif
-}
-
 // 2 to the power of x with an error of 2 units in the last place; subnormal results are 0.
 ND_FN float approximate_exp2(float x) {
 #if CATENA_DEVICE
