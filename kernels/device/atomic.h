@@ -33,12 +33,13 @@ template <class T>
 concept adds_in_one_step = sizeof(T) >= 4 || has_pair_addition<T> ||
                            (!CATENA_DEVICE && (is_same<T, float16> || is_same<T, bfloat16>));
 
-// *to += v in global memory. Complex numbers: each part separately. bool: logical or. Integers wrap.
-template <class T> ND_FN void atomic_add(T* to, T v) {
+// *to += v in global memory, for an element of `array`. Complex numbers: each part separately. bool: logical or.
+// Integers wrap.
+template <class T> ND_FN void atomic_add(T* to, T v, DenseArray array = {}) {
 #if CATENA_DEVICE
   __builtin_assume(__isGlobal(to));
   if constexpr (has_pair_addition<T>) {
-    reduce_in_pair(to, v);
+    reduce_in_pair(to, v, array);
     return;
   }
 #endif

@@ -8,6 +8,12 @@
 
 namespace catena::device {
 
+// The addresses of an array whose elements are contiguous in some order of its axes; empty for other arrays, between
+// whose elements may be other data.
+struct DenseArray {
+  uint64_t begin = 0, end = 0;
+};
+
 #if CATENA_DEVICE && __CUDA_ARCH__ >= 900
 template <class T>
 concept has_pair_addition = is_same<T, float16> || is_same<T, bfloat16>;
@@ -69,26 +75,29 @@ ND_FN uint32_t atom_add_pair(uint64_t to, uint32_t pair, bfloat16) {
 
 // The word that holds an element in global memory, and how to add to it. The other element of the word gets -0, which
 // changes no number. The addition would change the bits of a NaN, which may be other data if the neighbour does not
-// belong to the array; beside a NaN, the element is therefore added alone.
+// belong to the array; beside such a NaN, the element is therefore added alone.
 template <class T> struct PairAddition {
   uint64_t address;
   uint32_t pair;
-  bool high, beside_nan;
-  ND_FN PairAddition(T* to, T v) : address(reinterpret_cast<uint64_t>(to)), high((address & 2) != 0) {
-    const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(address ^ 2)));
-    beside_nan = other != other;
+  bool high, beside_nan = false;
+  ND_FN PairAddition(T* to, T v, DenseArray array) : address(reinterpret_cast<uint64_t>(to)), high((address & 2) != 0) {
+    const uint64_t neighbour = address ^ 2;
+    if (neighbour < array.begin || neighbour >= array.end) {
+      const float other = float(T::from_bits(*reinterpret_cast<const volatile uint16_t*>(neighbour)));
+      beside_nan = other != other;
+    }
     pair = high ? 0x8000u | uint32_t(v.bits) << 16 : 0x80000000u | v.bits;
   }
   ND_FN uint64_t word() const { return address & ~uint64_t(3); }
 };
 // *to += v in global memory; the first one returns the previous element.
 template <class T> ND_FN T add_in_pair(T* to, T v) {
-  const PairAddition<T> add(to, v);
+  const PairAddition<T> add(to, v, {});
   if (add.beside_nan) return T::from_bits(atom_add(add.address, v));
   return T::from_bits(uint16_t(atom_add_pair(add.word(), add.pair, v) >> (add.high ? 16 : 0)));
 }
-template <class T> ND_FN void reduce_in_pair(T* to, T v) {
-  const PairAddition<T> add(to, v);
+template <class T> ND_FN void reduce_in_pair(T* to, T v, DenseArray array) {
+  const PairAddition<T> add(to, v, array);
   if (add.beside_nan) atom_add(add.address, v);
   else red_add_pair(add.word(), add.pair, v);
 }

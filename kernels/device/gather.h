@@ -79,6 +79,7 @@ template <class Index, int Rank, class... I> struct Indexed {
       __syncthreads();
       // Warps stay complete: lanes behind the last position also call the exchanges.
       const Index n = Index(p.n), step = Index(gridDim.x) * blockDim.x, lane = threadIdx.x % unsigned(kWarp);
+      const DenseArray array{reinterpret_cast<uint64_t>(p.base), reinterpret_cast<uint64_t>(p.dense_end)};
       bool sampled = false, repeat = false;
       for (Index first = Index(blockIdx.x) * blockDim.x + threadIdx.x - lane; first < n; first += step) {
         const bool takes_part = n - first > lane;
@@ -92,7 +93,7 @@ template <class Index, int Rank, class... I> struct Indexed {
           typename Addend<T>::Sum sum = Addend<T>::of(v);
           if (sum_by_target<T>(target, takes_part, sum)) table.add(to, sum);
         } else if constexpr (adds_in_one_step<T>) {
-          if (takes_part) atomic_add(to, v);
+          if (takes_part) atomic_add(to, v, array);
         } else {
           atomic_add_by_warp(to, v, takes_part);
         }

@@ -1,5 +1,6 @@
 // Indexing by arrays: plans and texts.
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <catena/kernels/base/error.h>
@@ -105,6 +106,22 @@ bool has_few_targets(const IndexedLoop& loop, const catena::bound::Gather& call)
          blocks_for_few(n, targets) >= std::min(ceil_divide(n, kElementsPerBlock), kLeast);
 }
 
+// The end of the array that a sum is written to, if its elements are contiguous in some order of its axes; else null.
+const std::byte* dense_end(const IndexedLoop& loop, const catena::bound::Gather& call) {
+  std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // stride, length
+  for (int a = 0; a < loop.shape.size(); ++a)
+    if (loop.strides[0][a] != 0) axes.emplace_back(loop.strides[0][a], loop.shape[a]);
+  for (const catena::bound::Index& a : call.axes)
+    if (a.length > 1) axes.emplace_back(a.stride, a.length);
+  std::sort(axes.begin(), axes.end());
+  auto bytes = static_cast<std::int64_t>(itemsize(call.base.dtype));
+  for (const auto& [stride, length] : axes) {
+    if (stride != bytes) return nullptr;
+    bytes *= length;
+  }
+  return call.base.data + bytes;
+}
+
 LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int processors) {
   check_indices(call);
   IndexedLoop loop(call);
@@ -129,7 +146,11 @@ LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int proce
                                     loop.shape.size(), " axes that do not merge exceeds the limit of ", rank, " axes");
   const std::int64_t n = catena::size_of(loop.shape);
   ParameterBlock& p = plan.parameters;
-  p.put_head(device::GatherHead{.n = n, .rank = loop.shape.size(), .base = call.base.data, .other = call.other.data});
+  p.put_head(device::GatherHead{.n = n,
+                                .rank = loop.shape.size(),
+                                .base = call.base.data,
+                                .other = call.other.data,
+                                .dense_end = adds ? dense_end(loop, call) : nullptr});
   const auto put_each = [&](auto&& value) {
     for (int k = 0; k < array_slots; ++k)
       p.put(k < axes ? value(call.axes[static_cast<std::size_t>(k)]) : decltype(value(call.axes[0])){});
