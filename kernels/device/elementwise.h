@@ -118,22 +118,32 @@ template <class Width> struct PositionOfAnyRank {
     for (int a = rank - 1; a > k; --a) rest /= Width(length[a]);
     return int64_t(k > 0 ? rest % Width(length[k]) : rest);
   }
-  ND_FN void advance() { ++position; }
+  ND_FN void advance(Width by) { position += by; }
 };
 template <int Rank, class Width> struct PositionOfRank : Index<Rank> {
   using integer = typename signed_of<Width>::type;
   const int64_t* length;
 
-  // Without a division.
-  ND_FN void advance() {
-    ++this->position;
-    bool carry = true;
+  // Divides only if an axis is shorter than the step.
+  ND_FN void advance(Width by) {
+    this->position += by;
+    Width carry = by;
     ND_UNROLL
-    for (int a = Rank - 1; a >= 0; --a) {
-      const int64_t next = this->axis[a] + (carry ? 1 : 0);
-      carry = carry && a > 0 && Width(next) == Width(length[a]);
-      this->axis[a] = carry ? 0 : next;
+    for (int a = Rank - 1; a > 0; --a) {
+      const Width n = Width(length[a]);
+      Width next = Width(this->axis[a]) + carry;
+      carry = next < n ? 0 : 1;
+      if (carry != 0) {
+        next -= n;
+        if (next >= n) {
+          carry += next / n;
+          next %= n;
+        }
+      }
+      this->axis[a] = int64_t(next);
+      if (carry == 0) return;
     }
+    this->axis[0] += int64_t(carry);
   }
 };
 // Position i. Calls each(axis, coordinate).
@@ -174,7 +184,7 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
       for (int j = 0; j < V; ++j) {
         index.position = int64_t(first | Width(j));
         Program::run(index, lane(j)...);
-        index.advance();
+        index.advance(1);
       }
       (lane.template flush<V>(), ...);
     } else {
@@ -183,7 +193,7 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
         else (lane.move(offset[K]), ...);
         (lane.template fetch<1>(), ...);
         Program::run(index, lane(0)...);
-        index.advance();
+        index.advance(1);
         (lane.template flush<1>(), ...);
       }
     }
@@ -195,6 +205,35 @@ ND_FN void indexed_over(const P& p, Indices<K...> all) {
 }
 template <class Program, class Width, int Rank, int V, class... Tag, class P> ND_FN void indexed(const P& p) {
   indexed_over<Program, Width, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
+}
+
+// As run_indexed, for contiguous operands: the positions of a thread are a warp apart, so that the lanes of a warp,
+// which compute neighbouring positions, also read elements of the raw operands that are close together.
+template <class Program, class Width, int Rank, int V, class P, class... L>
+ND_FN void run_indexed_apart(const P& p, L... lane) {
+  constexpr Width tile = Width(V * kWarp);
+  const Width n = Width(p.n), thread = Width(blockIdx.x) * blockDim.x + threadIdx.x;
+  const Width step = Width(gridDim.x) * blockDim.x * Width(V);
+  for (Width first = thread / Width(kWarp) * tile + thread % Width(kWarp); first < n; first += step) {
+    auto index = position_in<Rank>(p, first, [](int, Width) {});
+    ND_UNROLL
+    for (int j = 0; j < V; ++j) {
+      const Width i = first + Width(j * kWarp);
+      if (i >= n) break;
+      if (j > 0) index.advance(Width(kWarp));
+      (lane.move(int64_t(i) * L::size), ...);
+      (lane.template fetch<1>(), ...);
+      Program::run(index, lane(0)...);
+      (lane.template flush<1>(), ...);
+    }
+  }
+}
+template <class Program, class Width, int Rank, int V, class P, class... Tag, int... K>
+ND_FN void indexed_apart_over(const P& p, Indices<K...>) {
+  run_indexed_apart<Program, Width, Rank, V>(p, typename Tag::template lane<1>(p, K)...);
+}
+template <class Program, class Width, int Rank, int V, class... Tag, class P> ND_FN void indexed_apart(const P& p) {
+  indexed_apart_over<Program, Width, Rank, V, P, Tag...>(p, make_indices<int(sizeof...(Tag))>{});
 }
 
 }  // namespace catena::device

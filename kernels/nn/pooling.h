@@ -54,9 +54,9 @@ struct max_pool_step {
 };
 
 // The positions of a window of `size` from `start` on, in 0 .. length.
-ND_FN window_range<> window_inside(int64_t start, int64_t size, int64_t length) {
-  const int64_t end = start + size < length ? start + size : length;
-  return {start < 0 ? 0 : start, end < 0 ? 0 : end};
+template <class Integer> ND_FN window_range<Integer> window_inside(Integer start, Integer size, Integer length) {
+  const Integer end = start + size < length ? start + size : length;
+  return {start < 0 ? Integer(0) : start, end < 0 ? Integer(0) : end};
 }
 
 // All positions in one kernel: the padding is -inf, and a window inside the padding gives -inf at a position outside
@@ -69,12 +69,13 @@ struct max_pool_2d {
     enum : int { together = 4 };  // elements that are loaded before the first is used
     T best = limits<T>::min();
     int32_t best_index = 0;
-    const int64_t y0 = i[2] * sy - ph, x0 = i[3] * sx - pw;
-    const window_range<> rows = window_inside(y0, kh, x.shape(2)), columns = window_inside(x0, kw, x.shape(3));
-    const integer image = integer(i[0]), channel = integer(i[1]), end = integer(columns.last);
-    for (integer row = integer(rows.first); row < integer(rows.last); ++row) {
+    const integer y0 = integer(i[2]) * integer(sy) - integer(ph), x0 = integer(i[3]) * integer(sx) - integer(pw);
+    const window_range<integer> rows = window_inside(y0, integer(kh), integer(x.shape(2))),
+                                columns = window_inside(x0, integer(kw), integer(x.shape(3)));
+    const integer image = integer(i[0]), channel = integer(i[1]), end = columns.last;
+    for (integer row = rows.first; row < rows.last; ++row) {
       const int32_t before = int32_t(uint32_t(row - y0) * uint32_t(kw) - uint32_t(x0));
-      for (integer column = integer(columns.first); column < end; column += together) {
+      for (integer column = columns.first; column < end; column += together) {
         T v[together];
         ND_UNROLL
         for (int k = 0; k < together; ++k) v[k] = column + k < end ? x(image, channel, row, column + k) : best;

@@ -104,6 +104,7 @@ inline void add_jobs(const KernelDef& def, int loop_number, std::vector<Job>& jo
       if (sample) {
         more.push_back(looping(Form::indexed, 0));
         more.push_back(looping(Form::indexed, 2, 4));
+        more.push_back(looping(Form::indexed_apart, 4, 4));
       }
       break;
     case KernelKind::reduction:

@@ -34,6 +34,7 @@ constexpr FormEntry kForms[] = {
     {Form::contiguous, Family::elementwise, "contiguous"},
     {Form::strided, Family::elementwise, "strided"},
     {Form::indexed, Family::elementwise, "indexed"},
+    {Form::indexed_apart, Family::elementwise, "indexed_apart"},
     {Form::recurrence, Family::elementwise, "recurrence"},
     {Form::reduce_block, Family::reduce, "reduce_block"},
     {Form::reduce_warp, Family::reduce, "reduce_warp"},

@@ -40,6 +40,7 @@ enum class Form : std::uint8_t {
   contiguous,      // elementwise: all operands contiguous or scalars
   strided,         // elementwise, any strides
   indexed,         // programs with an indexed step
+  indexed_apart,   // the same; the positions of a thread are a warp apart
   recurrence,      // elementwise, in the order of the first axis; one block per position along the second one
   reduce_block,    // one block per output
   reduce_warp,     // one warp per output, for few elements

@@ -49,18 +49,24 @@ void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, cons
     if (num_raw == 0) put_axes(p, {}, device::kMaxRawRank, 0);
   }
   bool contiguous = true;
+  std::int64_t raw_elements = 0;
   for (int k = 0; k < n; ++k) {
     const BoundOperand& o = operands[static_cast<std::size_t>(k)];
-    if (((raw >> k) & 1) != 0) plan.key.index32 &= near(*o.shape, *o.strides);
+    if (((raw >> k) & 1) != 0) {
+      plan.key.index32 &= near(*o.shape, *o.strides);
+      raw_elements += catena::size_of(*o.shape);
+    }
     if (((raw >> k) & 1) != 0 || o.immediate) continue;
     plan.key.index32 &= near(shape, *o.strides);
     contiguous &=
         ((plan.key.scalars >> k) & 1) != 0 || catena::is_c_contiguous(loop, *o.strides, catena::itemsize(o.dtype));
   }
   // One access of 16 bytes per operand: with two of them, which are 32 bytes apart in neighbouring threads, each would
-  // write half of every sector of memory.
+  // write half of every sector of memory. If most accesses are those of raw operands, their sectors decide.
   int width = kIndexedTogether;
-  for (int k = 0; k < n; ++k)
+  const bool apart = contiguous && raw_elements > catena::size_of(loop);
+  if (apart) plan.key.form = Form::indexed_apart;
+  for (int k = 0; k < n && !apart; ++k)
     if (((raw | plan.key.scalars) >> k & 1) == 0 && !operands[static_cast<std::size_t>(k)].immediate)
       width = std::min(width, static_cast<int>(16 / catena::itemsize(operands[static_cast<std::size_t>(k)].dtype)));
   plan.key.per_thread = static_cast<std::uint8_t>(contiguous ? width : 1);
@@ -235,9 +241,10 @@ class ProgramText {
   void add_kernel() {
     const int n = program_.num_operands(), num_raw = std::popcount(indexing_.raw);
     const Form form = key_.form;
-    catena::check<catena::ValueError>(
-        (form == Form::indexed) == indexing_.indexed && family_of(form) == Family::elementwise, "code generation",
-        "the form ", name_of(form), " does not fit the program of ", program_.steps[0].kernel->name);
+    catena::check<catena::ValueError>((form == Form::indexed || form == Form::indexed_apart) == indexing_.indexed &&
+                                          family_of(form) == Family::elementwise,
+                                      "code generation", "the form ", name_of(form), " does not fit the program of ",
+                                      program_.steps[0].kernel->name);
     const int rank = key_.rank != 0 ? key_.rank : generic_rank(n, num_raw);
     set_loop_parameters(kernel_, form, n, rank, num_raw);
     std::string tags;
@@ -248,7 +255,7 @@ class ProgramText {
       else tags += tag(k < program_.nin + program_.ninout ? "InOut" : "Out", stored, slot(k));
     }
     std::string arguments = std::to_string(form == Form::contiguous ? width() : key_.rank);
-    if (form == Form::strided || form == Form::indexed) arguments += concat(", ", int(key_.per_thread));
+    if (form == Form::strided || indexing_.indexed) arguments += concat(", ", int(key_.per_thread));
     add_function(kernel_, concat("catena::device::", name_of(form), "<", kernel_.name, "_program, ", index_name(key_),
                                  ", ", arguments, tags, ">"));
   }
