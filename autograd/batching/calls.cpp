@@ -340,11 +340,19 @@ void BatchBackend::run(const catena::call::CheckIndices& call) {
   inner_->execute(one);
 }
 
+void BatchBackend::run(const catena::call::CountPieces& call) {
+  const bool batched = is_batched(*call.in);
+  prepare(call.counts, batched);
+  each(batched, [&](Views& views) {
+    inner_->execute(catena::call::CountPieces{views.of(call.in), views.of(call.counts)});
+  });
+}
+
 void BatchBackend::run(const catena::call::Nonzero& call) {
   check<RuntimeError>(!is_batched(*call.in), "vmap", "the positions of non-zero elements differ between the examples");
   prepare(call.out, is_batched(*call.out));
   each(is_batched(*call.out), [&](Views& views) {
-    inner_->execute(catena::call::Nonzero{views.of(call.in), views.of(call.out)});
+    inner_->execute(catena::call::Nonzero{views.of(call.in), views.of(call.counts), views.of(call.out)});
   });
 }
 

@@ -44,6 +44,10 @@ BOUNDS = [
     Bound("reduction/var", 15, 32, SQUARE),
     # The number goes to the kernel as a parameter.
     Bound("indexing/mask_assign", 11, 16),
+    # A kernel counts the bytes of the mask, and another one reads them again, one per lane, with the number of true ones before it, and
+    # writes 8 bytes per true one, or reads and writes a number of 4. The host waits for the number of all.
+    Bound("indexing/nonzero", 3, 60, launches=(2,), waits=1, asked=1.45),
+    Bound("indexing/mask_select", 2, 58, launches=(2,), waits=1, asked=1.2, sector_efficiency=0.75),
     Bound("activation/relu", 16, 8.5),
     # The forward pass reads x and writes y; the gradient reads y and gy, and writes gx. What of it level 2 still has is not moved.
     Bound("activation/relu_backward", 16, 18, launches=(2,), bytes_per_element=16, asked=1.3),

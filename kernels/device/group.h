@@ -103,6 +103,21 @@ struct BlockGroup {
   }
 };
 
+// All threads of the blocks that share the work of an output call it; `arrived` is a counter of the output, 0 before
+// the first call and after the last. Returns true in the last block, to which the results of the other blocks are
+// visible.
+ND_FN bool is_last_block(uint32_t* arrived, uint32_t blocks) {
+  __shared__ bool is_last;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(arrived, 1u) == blocks - 1;
+  __syncthreads();
+  if (!is_last) return false;
+  __threadfence();  // the cache of the multiprocessor may have older values of the results
+  if (threadIdx.x == 0) *arrived = 0;
+  return true;
+}
+
 // Plain addition, for counts.
 struct Plus {
   template <class A> static ND_FN A combine(A a, A b) { return A(a + b); }

@@ -207,30 +207,41 @@ template <int Rank> struct MatmulParameters : MatmulHead {
   int64_t length[Rank], a_stride[Rank], b_stride[Rank], out_stride[Rank];
 };
 
-// Positions of the non-zero elements, in `pieces` pieces of kPiece elements. counts[piece] is first the number of
-// non-zero elements of the piece, then of all pieces before it. Coordinate a of the i-th non-zero element goes to
-// out[a * count + i].
+// Numbers of non-zero elements of `pieces` pieces of kPiece elements. counts[1 + piece] is first the number of those of
+// the piece, then of those of all pieces before it; counts[0] becomes the number of all. The last block that has
+// counted its pieces computes the sums: `arrived` counts the blocks, and is 0 before and after the kernel. If `arrived`
+// is null and there are several blocks, a second kernel computes them.
+struct CountHead {
+  int64_t n, rank, pieces;
+  const void* in;
+  int64_t* counts;
+  uint32_t* arrived;
+};
+template <int Rank> struct CountParameters : CountHead { int64_t length[Rank], stride[Rank]; };
+
+// Positions of the non-zero elements. Coordinate a of the i-th non-zero element goes to out[a * count + i]. `counts`
+// are the sums of CountHead; they may be null for one piece.
 struct NonzeroHead {
   int64_t n, rank, pieces, count;
   const void* in;
   int64_t* out;
-  int64_t* counts;
+  const int64_t* counts;
 };
 template <int Rank> struct NonzeroParameters : NonzeroHead { int64_t length[Rank], stride[Rank]; };
 
-// Selection by a mask of n bytes: the elements are moved as words.
+// Selection by a mask of n bytes: the elements are moved as words. `counts` is as in NonzeroHead.
 struct CompressParameters {
   int64_t n, pieces;
   const unsigned char* mask;
   const void* in;
   void* out;
-  int64_t* counts;
+  const int64_t* counts;
 };
 
-// Running sums along `rows` rows of `count` counts, in place.
+// The sums of CountHead as a kernel of their own.
 struct OffsetsParameters {
-  int64_t rows, count;
-  void* counts;
+  int64_t pieces;
+  int64_t* counts;
 };
 
 // A stage of Fourier transforms of `rows` rows of n = radix * m * s complex numbers (fft.h). `inverse` is 0 or 1.

@@ -367,15 +367,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
   // outputs that it computed at a time. Computes the results of these outputs if the blocks with the other splits have
   // stored theirs, too.
   template <class P> static ND_FN void finish_if_last(const P& p, int together) {
-    if (p.arrived == nullptr) return;
-    __shared__ bool is_last;
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) is_last = atomicAdd(p.arrived + blockIdx.x, 1u) == uint32_t(p.splits - 1);
-    __syncthreads();
-    if (!is_last) return;
-    __threadfence();  // the cache of the multiprocessor may have older values of the accumulators
-    if (threadIdx.x == 0) p.arrived[blockIdx.x] = 0;
+    if (p.arrived == nullptr || !is_last_block(p.arrived + blockIdx.x, uint32_t(p.splits))) return;
     const bool by_warps = p.splits <= kSplitsOfWarp;
     for (int64_t first = int64_t(blockIdx.x) * together; first < p.outputs; first += int64_t(gridDim.x) * together) {
       const int64_t end = first + together < p.outputs ? first + together : p.outputs;

@@ -17,6 +17,11 @@ namespace catena {
 
 enum class ScatterMode : std::uint8_t { set, add };
 
+// The length of the shortest pieces of CountPieces.
+inline constexpr std::int64_t kLeastPiece = 2048;
+// The number of counts of an array of n elements, whatever the pieces of its backend.
+constexpr std::int64_t size_of_counts(std::int64_t n) { return 1 + (n + kLeastPiece - 1) / kLeastPiece; }
+
 // ---- calls over arrays and over memory: In and Out are pointers to arrays (call.h) or bound operands --------------
 namespace over {
 
@@ -72,10 +77,20 @@ template <class In, class Out = In> struct Join {
   std::string_view op() const { return name; }
 };
 
-// Positions of the non-zero elements in C order. `out` is C-contiguous, int64, of shape (rank, count): one row per
-// axis; the caller has counted them (count_nonzero).
-template <class In, class Out = In> struct Nonzero {
+// Numbers of non-zero elements: `counts[0]` is that of the array, and the other elements of `counts` are for a later
+// Nonzero or Compress of the same backend, with the same operand: the numbers before each of the pieces, in C order,
+// into which that backend divides the array. `counts` is C-contiguous, int64, with at least size_of_counts() elements.
+template <class In, class Out = In> struct CountPieces {
   In in{};
+  Out counts{};
+  std::string_view op() const { return "nonzero"; }
+};
+
+// Positions of the non-zero elements in C order. `counts` is the output of CountPieces for `in`; it may be null (bound:
+// without data) for arrays of up to kLeastPiece elements, which are one piece. `out` is C-contiguous, int64, of shape
+// (rank, counts[0]): one row per axis.
+template <class In, class Out = In> struct Nonzero {
+  In in{}, counts{};
   Out out{};
   std::string_view op() const { return "nonzero"; }
 };
@@ -128,6 +143,7 @@ using Matmul = over::Matmul<BoundOperand>;
 using Scan = over::Scan<BoundOperand>;
 using Sort = over::Sort<BoundOperand>;
 using Join = over::Join<BoundOperand>;
+using CountPieces = over::CountPieces<BoundOperand>;
 using Nonzero = over::Nonzero<BoundOperand>;
 using Random = over::Random<BoundOperand>;
 struct Factorize;  // factorize.h
@@ -206,10 +222,10 @@ struct Scatter {
 };
 
 // Copies the elements at which the mask is true, one behind the other. All memory is contiguous: n bytes of the mask, n
-// elements of `item` bytes (a power of two up to 16) of `in`, and `count` of them of `out`; the caller has counted
-// them.
+// elements of `item` bytes (a power of two up to 16) of `in`, and `count` of them of `out`. `counts` is as in Nonzero.
 struct Compress {
   std::int64_t n = 0, count = 0, item = 1;
+  const std::int64_t* counts = nullptr;
   const std::byte* mask = nullptr;
   const std::byte* in = nullptr;
   std::byte* out = nullptr;
@@ -217,7 +233,7 @@ struct Compress {
 
 // Everything that a backend of ndarray executes.
 using Call = AnyOf<Elementwise, Reduce, RowWise, RowWiseAndSums, Scan, call::MultiTensor, Gather, Scatter, CheckIndices,
-                   Sort, Join, Nonzero, Matmul, Random, Factorize, Fft, Compress>;
+                   Sort, Join, CountPieces, Nonzero, Matmul, Random, Factorize, Fft, Compress>;
 
 }  // namespace bound
 }  // namespace catena

@@ -31,6 +31,7 @@ using Matmul = over::Matmul<const ArrayHeader*, ArrayHeader*>;
 using Scan = over::Scan<const ArrayHeader*, ArrayHeader*>;
 using Sort = over::Sort<const ArrayHeader*, ArrayHeader*>;
 using Join = over::Join<const ArrayHeader*, ArrayHeader*>;
+using CountPieces = over::CountPieces<const ArrayHeader*, ArrayHeader*>;
 using Nonzero = over::Nonzero<const ArrayHeader*, ArrayHeader*>;
 using Random = over::Random<ArrayHeader*>;
 
@@ -158,6 +159,6 @@ struct MultiTensor {
 // struct above, an entry here and, if devices execute it by code of their own, in bound::Call.
 using Call = AnyOf<call::Elementwise, call::Recurrence, call::Reduce, call::RowWise, call::RowWiseAndSums, call::Scan,
                    call::MultiTensor, call::Gather, call::Scatter, call::CheckIndices, call::Sort, call::Join,
-                   call::Nonzero, call::Matmul, call::Random>;
+                   call::CountPieces, call::Nonzero, call::Matmul, call::Random>;
 
 }  // namespace catena

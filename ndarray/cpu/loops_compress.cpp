@@ -1,18 +1,16 @@
-// Copies the elements at which a mask is true. The mask is divided into blocks: first the elements of each block are
-// counted, then each block writes behind those of the earlier blocks.
+// Copies the elements at which a mask is true. The blocks of the mask are those of nonzero.cpp, which has counted its
+// elements: each block writes behind those of the earlier blocks.
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <utility>
 
+#include <catena/kernels/base/mask_word.h>
 #include <catena/kernels/base/parallel.h>
 #include <catena/kernels/base/word.h>
 #include <catena/kernels/registry/bound_call.h>
 #include <catena/kernels/registry/multiarch.h>
-#include <catena/ndarray/cpu/mask_words.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/tuning.h>
-#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
 namespace {
@@ -79,17 +77,12 @@ void copy_part(const Part& p) {
 void run(const catena::bound::Compress& call) {
   const std::int64_t blocks = (call.n + kNonzeroBlock - 1) / kNonzeroBlock;
   if (blocks == 1) return copy_part({call, 0, call.n, 0, call.count});
-  const Workspace memory(static_cast<std::size_t>(blocks + 1) * sizeof(std::int64_t));
-  auto* const first = reinterpret_cast<std::int64_t*>(memory.data());
-  const auto end_of = [&](std::int64_t block) { return std::min((block + 1) * kNonzeroBlock, call.n); };
+  const std::int64_t* const first = call.counts + 1;
   catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
-    for (; b < e; ++b) first[b] = count_bytes(call.mask + b * kNonzeroBlock, end_of(b) - b * kNonzeroBlock);
-  });
-  std::int64_t total = 0;
-  for (std::int64_t b = 0; b < blocks; ++b) total += std::exchange(first[b], total);
-  first[blocks] = total;
-  catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
-    for (; b < e; ++b) copy_part({call, b * kNonzeroBlock, end_of(b), first[b], first[b + 1] - first[b]});
+    for (; b < e; ++b) {
+      const std::int64_t behind = b + 1 < blocks ? first[b + 1] : call.count;
+      copy_part({call, b * kNonzeroBlock, std::min((b + 1) * kNonzeroBlock, call.n), first[b], behind - first[b]});
+    }
   });
 }
 

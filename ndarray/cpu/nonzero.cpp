@@ -1,40 +1,55 @@
-// Finds the positions of non-zero elements. The array is divided into blocks of whole runs of the last axis. First the
-// elements of each block are counted; then each block writes its positions behind those of the earlier blocks.
+// Finds non-zero elements: their number, and their positions. The array is divided into blocks of kNonzeroBlock
+// elements in C order. First the elements of each block are counted; then each block writes its positions behind those
+// of the earlier blocks.
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
+#include <catena/kernels/base/mask_word.h>
 #include <catena/kernels/base/parallel.h>
-#include <catena/kernels/numeric.h>
+#include <catena/kernels/base/word.h>
 #include <catena/kernels/registry/multiarch.h>
-#include <catena/ndarray/cpu/mask_words.h>
 #include <catena/ndarray/cpu/run.h>
 #include <catena/ndarray/cpu/tuning.h>
-#include <catena/ndarray/cpu/workspace.h>
 
 namespace nd::cpu {
-
-CATENA_MULTIARCH std::int64_t count_bytes(const std::byte* p, std::int64_t n) {
-  constexpr std::int64_t kPart = 192;  // a byte can hold the sum of that many bools
-  std::int64_t count = 0, i = 0;
-  for (; i + kPart <= n; i += kPart) {
-    std::uint8_t part = 0;
-    for (std::int64_t j = 0; j < kPart; ++j) part = std::uint8_t(part + std::uint8_t(p[i + j] != std::byte(0)));
-    count += part;
-  }
-  for (; i < n; ++i) count += p[i] != std::byte(0);
-  return count;
-}
-
 namespace {
 
-using catena::Shape;
+using catena::BoundOperand;
+using catena::Dtype;
 
+static_assert(kNonzeroBlock >= catena::kLeastPiece);
 constexpr std::int64_t kTile = 1024;
 
-template <class E> bool is_nonzero(const std::byte* p) {
-  if constexpr (sizeof(E) == 1) return *p != std::byte(0);  // a bool is examined as a byte, too
-  else return catena::convert<bool>(*reinterpret_cast<const E*>(p));
+// The bits of a word, or of each half of 16 bytes, that are not all 0 if the element is not 0: zeros have either sign.
+std::uint64_t bits_of_values(Dtype t) {
+  constexpr std::uint64_t all = ~std::uint64_t(0);
+  if (t == Dtype::complex64) return 0x7fffffff7fffffffu;
+  if (catena::is_complex_dtype(t)) return all >> 1;
+  return catena::is_floating(t) ? all >> (65 - 8 * catena::itemsize(t)) : all;
+}
+
+template <class W> inline __attribute__((always_inline)) bool is_nonzero(const std::byte* p, std::uint64_t bits) {
+  const W& word = *reinterpret_cast<const W*>(p);
+  if constexpr (sizeof(W) == sizeof(catena::Word16)) return ((word.half[0] | word.half[1]) & bits) != 0;
+  else return W(word & W(bits)) != 0;
+}
+
+// The number of non-zero elements of n contiguous ones.
+template <class W>
+CATENA_MULTIARCH std::int64_t count_contiguous(const std::byte* p, std::int64_t n, std::uint64_t bits) {
+  using Part = std::conditional_t<std::is_integral_v<W>, W, std::uint64_t>;  // as wide as an element, for vectors
+  constexpr std::int64_t kPart = 192;                                        // a byte can hold the number of so many
+  constexpr auto size = std::int64_t(sizeof(W));
+  std::int64_t count = 0, i = 0;
+  for (; i + kPart <= n; i += kPart) {
+    Part part = 0;
+    for (std::int64_t j = 0; j < kPart; ++j) part = Part(part + Part(is_nonzero<W>(p + (i + j) * size, bits)));
+    count += std::int64_t(part);
+  }
+  for (; i < n; ++i) count += is_nonzero<W>(p + i * size, bits);
+  return count;
 }
 
 // ---- contiguous bytes, as in masks --------------------------------------------------------------
@@ -67,7 +82,7 @@ CATENA_MULTIARCH std::int64_t find_bytes(const std::byte* p, std::int64_t from, 
     for (std::int64_t k = 0; k < kMaskBlock; k += kMaskWord) {
       const std::uint64_t word = catena::mask_word(p + i + k);
       if (word == 0) continue;
-      const unsigned bits = nonzero_bytes(word);
+      const unsigned bits = catena::nonzero_bytes(word);
       const std::int64_t at = from + i + k;
       Bytes places;
       std::memcpy(&places, kPlaces.of[bits], sizeof places);
@@ -83,100 +98,119 @@ CATENA_MULTIARCH std::int64_t find_bytes(const std::byte* p, std::int64_t from, 
   return count;
 }
 
-template <class E> class Finder {
+template <class W> class Finder {
  public:
-  explicit Finder(const catena::bound::Nonzero& call)
-      : call_(call),
-        rank_(call.in.shape->size()),
-        length_((*call.in.shape)[rank_ - 1]),
-        step_((*call.in.strides)[rank_ - 1]),
-        total_((*call.out.shape)[1]) {
-    pieces_ = (length_ + kNonzeroBlock - 1) / kNonzeroBlock;
-    outer_ = *call.in.shape;
-    outer_.pop_back();
-    runs_ = catena::size_of(outer_);
-    runs_per_block_ = std::max<std::int64_t>(1, kNonzeroBlock / length_);
-    blocks_ = (runs_ * pieces_ + runs_per_block_ - 1) / runs_per_block_;
-  }
+  explicit Finder(const BoundOperand& in)
+      : in_(in),
+        bits_(bits_of_values(in.dtype)),
+        rank_(in.shape->size()),
+        size_(catena::size_of(*in.shape)),
+        length_(rank_ == 0 ? 1 : in.shape->back()),
+        step_(rank_ == 0 ? kItem : in.strides->back()) {}
 
-  void run() const {
-    if (blocks_ == 1) return write(0, 0);
-    const Workspace memory(std::size_t(blocks_) * sizeof(std::int64_t));
-    auto* const first = reinterpret_cast<std::int64_t*>(memory.data());
-    catena::parallel_for(blocks_, 1, [&](std::int64_t b, std::int64_t e) {
-      for (; b < e; ++b) {
-        std::int64_t n = 0;
-        visit(b, [&](const std::byte* p, std::int64_t, std::int64_t m, const std::int64_t*) {
-          if (has_bytes()) n += count_bytes(p, m);
-          else
-            for (std::int64_t i = 0; i < m; ++i) n += is_nonzero<E>(p + i * step_);
-        });
-        first[b] = n;
-      }
+  void count(std::int64_t* counts) const {
+    const bool contiguous = catena::is_c_contiguous(*in_.shape, *in_.strides, sizeof(W));
+    const std::int64_t blocks = num_blocks();
+    std::int64_t* const of_block = counts + 1;
+    catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
+      for (; b < e; ++b)
+        of_block[b] = contiguous ? count_run(in_.data + begin(b) * kItem, end(b) - begin(b)) : count_runs(b);
     });
     std::int64_t total = 0;
-    for (std::int64_t b = 0; b < blocks_; ++b) total += std::exchange(first[b], total);
-    catena::parallel_for(blocks_, 1, [&](std::int64_t b, std::int64_t e) {
-      for (; b < e; ++b) write(b, first[b]);
+    for (std::int64_t b = 0; b < blocks; ++b) total += std::exchange(of_block[b], total);
+    counts[0] = total;
+  }
+
+  // Writes the positions, of which there are `total`.
+  void write(const std::int64_t* counts, std::int64_t* out, std::int64_t total) const {
+    const std::int64_t blocks = num_blocks();
+    if (blocks == 1) return write_block(0, out, total);
+    catena::parallel_for(blocks, 1, [&](std::int64_t b, std::int64_t e) {
+      for (; b < e; ++b) write_block(b, out + counts[1 + b], total);
     });
   }
 
  private:
-  bool has_bytes() const { return sizeof(E) == 1 && step_ == 1; }
+  static constexpr auto kItem = std::int64_t(sizeof(W));
+
+  std::int64_t num_blocks() const { return (size_ + kNonzeroBlock - 1) / kNonzeroBlock; }
+  std::int64_t begin(std::int64_t block) const { return block * kNonzeroBlock; }
+  std::int64_t end(std::int64_t block) const { return std::min(begin(block + 1), size_); }
 
   // Calls f(first element, its position along the last axis, count, positions along the other axes) for every run of a
-  // block.
+  // block along the last axis.
   template <class F> void visit(std::int64_t block, F&& f) const {
     std::int64_t position[catena::kMaxRank];
-    const std::int64_t end = std::min((block + 1) * runs_per_block_, runs_ * pieces_);
-    for (std::int64_t k = block * runs_per_block_; k < end; ++k) {
-      const std::byte* p = call_.in.data;
-      std::int64_t rest = k / pieces_;
+    std::int64_t run = begin(block) / length_, from = begin(block) % length_;
+    for (std::int64_t i = begin(block), n; i < end(block); i += n, ++run, from = 0) {
+      const std::byte* p = in_.data + from * step_;
+      std::int64_t rest = run;
       for (int a = rank_ - 2; a >= 0; --a) {
-        position[a] = rest % outer_[a];
-        rest /= outer_[a];
-        p += position[a] * (*call_.in.strides)[a];
+        position[a] = rest % (*in_.shape)[a];
+        rest /= (*in_.shape)[a];
+        p += position[a] * (*in_.strides)[a];
       }
-      const std::int64_t from = k % pieces_ * kNonzeroBlock;
-      f(p + from * step_, from, std::min(kNonzeroBlock, length_ - from), position);
+      n = std::min(length_ - from, end(block) - i);
+      f(p, from, n, position);
     }
   }
 
-  void write(std::int64_t block, std::int64_t to) const {
-    auto* const out = reinterpret_cast<std::int64_t*>(call_.out.data);
+  std::int64_t count_run(const std::byte* p, std::int64_t n) const { return count_contiguous<W>(p, n, bits_); }
+  std::int64_t count_runs(std::int64_t block) const {
+    std::int64_t count = 0;
+    visit(block, [&](const std::byte* p, std::int64_t, std::int64_t n, const std::int64_t*) {
+      if (step_ == kItem) count += count_run(p, n);
+      else
+        for (std::int64_t i = 0; i < n; ++i) count += is_nonzero<W>(p + i * step_, bits_);
+    });
+    return count;
+  }
+
+  void write_block(std::int64_t block, std::int64_t* out, std::int64_t total) const {
+    const bool bytes = kItem == 1 && step_ == 1;
     visit(block, [&](const std::byte* p, std::int64_t from, std::int64_t n, const std::int64_t* position) {
       std::int64_t found[kTile + kMaskWord];
       for (std::int64_t i = 0; i < n; i += kTile) {
         const std::int64_t m = std::min(kTile, n - i);
         std::int64_t count = 0;
-        if (has_bytes()) {
+        if (bytes) {
           count = find_bytes(p + i, from + i, m, found);
         } else {
           for (std::int64_t j = 0; j < m; ++j) {
             found[count] = from + i + j;
-            count += is_nonzero<E>(p + (i + j) * step_);
+            count += is_nonzero<W>(p + (i + j) * step_, bits_);
           }
         }
-        for (int a = 0; a < rank_ - 1; ++a) std::fill_n(out + a * total_ + to, count, position[a]);
-        std::copy_n(found, count, out + (rank_ - 1) * total_ + to);
-        to += count;
+        for (int a = 0; a < rank_ - 1; ++a) std::fill_n(out + a * total, count, position[a]);
+        std::copy_n(found, count, out + (rank_ - 1) * total);
+        out += count;
       }
     });
   }
 
-  const catena::bound::Nonzero& call_;
+  const BoundOperand& in_;
+  const std::uint64_t bits_;
   const int rank_;
-  const std::int64_t length_, step_;                      // of the last axis
-  const std::int64_t total_;                              // number of nonzero elements
-  Shape outer_;                                           // the other axes
-  std::int64_t pieces_, runs_, runs_per_block_, blocks_;  // runs longer than kNonzeroBlock are cut into pieces
+  const std::int64_t size_, length_, step_;  // length and step: of the last axis
 };
+
+template <class F> void with_finder(const BoundOperand& in, F&& f) {
+  catena::visit_word(catena::itemsize(in.dtype), [&](auto word) { f(Finder<typename decltype(word)::type>(in)); });
+}
 
 }  // namespace
 
+void run(const catena::bound::CountPieces& call) {
+  with_finder(call.in, [&](const auto& finder) { finder.count(reinterpret_cast<std::int64_t*>(call.counts.data)); });
+}
+
 void run(const catena::bound::Nonzero& call) {
-  if ((*call.out.shape)[1] == 0 || call.in.shape->empty()) return;
-  catena::visit_dtype(call.in.dtype, [&](auto tag) { Finder<typename decltype(tag)::type>(call).run(); });
+  const std::int64_t total = (*call.out.shape)[1];
+  if (total == 0 || call.in.shape->empty()) return;
+  with_finder(call.in, [&](const auto& finder) {
+    finder.write(reinterpret_cast<const std::int64_t*>(call.counts.data),
+                 reinterpret_cast<std::int64_t*>(call.out.data), total);
+  });
 }
 
 }  // namespace nd::cpu

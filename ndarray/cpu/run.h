@@ -17,6 +17,7 @@ void run(const catena::bound::Scatter& call);
 void run(const catena::bound::CheckIndices& call);
 void run(const catena::bound::Sort& call);
 void run(const catena::bound::Join& call);
+void run(const catena::bound::CountPieces& call);
 void run(const catena::bound::Nonzero& call);
 void run(const catena::bound::Matmul& call);
 void run(const catena::bound::Random& call);

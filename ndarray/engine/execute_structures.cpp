@@ -52,15 +52,38 @@ void run(const catena::call::Join& call) {
   });
 }
 
+// ---- nonzero ------------------------------------------------------------------------------------
+namespace {
+
+void check_counts(const ArrayHeader& in, const ArrayHeader* counts) {
+  const std::int64_t least = catena::size_of_counts(in.size);
+  check<ValueError>(counts != nullptr && counts->dtype == Dtype::int64 && counts->c_contiguous && counts->size >= least,
+                    "nonzero", "an array of shape ", in.shape, " needs ", least,
+                    " counts of its pieces, int64 and C-contiguous");
+}
+
+}  // namespace
+
+void run(const catena::call::CountPieces& call) {
+  check_counts(*call.in, call.counts);
+  const Input given(*call.in);
+  execute_apart("nonzero", {&given, 1}, call.counts, [&](Reads inputs) {
+    return catena::bound::CountPieces{catena::operand_of(inputs[0].array()), catena::operand_of(*call.counts)};
+  });
+}
+
 void run(const catena::call::Nonzero& call) {
   const ArrayHeader &in = *call.in, &out = *call.out;
   check<ValueError>(
       out.shape.size() == 2 && out.shape[0] == in.shape.size() && out.dtype == Dtype::int64 && out.c_contiguous,
       "nonzero", "the output is ", out.dtype, " of shape ", out.shape, " and should be int64 with ", in.shape.size(),
       " rows, C-contiguous");
-  const Input given(in);
-  execute_apart("nonzero", {&given, 1}, call.out, [&](Reads inputs) {
-    return catena::bound::Nonzero{catena::operand_of(inputs[0].array()), catena::operand_of(out)};
+  if (call.counts != nullptr || in.size > catena::kLeastPiece) check_counts(in, call.counts);
+  catena::SmallVector<Input, 2> given{Input(in)};
+  if (call.counts != nullptr) given.push_back(Input(*call.counts));
+  execute_apart("nonzero", given, call.out, [&](Reads inputs) {
+    const BoundOperand counts = inputs.size() > 1 ? catena::operand_of(inputs[1].array()) : BoundOperand();
+    return catena::bound::Nonzero{catena::operand_of(inputs[0].array()), counts, catena::operand_of(out)};
   });
 }
 

@@ -31,6 +31,7 @@ void run(const catena::call::Scatter& call);
 void run(const catena::call::CheckIndices& call);
 void run(const catena::call::Sort& call);
 void run(const catena::call::Join& call);
+void run(const catena::call::CountPieces& call);
 void run(const catena::call::Nonzero& call);
 void run(const catena::call::Matmul& call);
 void run(const catena::call::Random& call);

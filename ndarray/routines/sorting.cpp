@@ -96,11 +96,19 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
 
 }  // namespace
 
+// ---- nonzero elements ---------------------------------------------------------------------------
+internal::PieceCounts internal::count_pieces(const Array& a) {
+  if (a.size() <= catena::kLeastPiece) return {count_nonzero(a), Array()};
+  const Array counts(new_array(Shape{catena::size_of_counts(a.size())}, Dtype::int64, a.device()));
+  execute(catena::call::CountPieces{a.get(), counts.get()});
+  return {make_view(counts, Shape{}, Strides{}).item<std::int64_t>(), counts};
+}
+
 Array internal::nonzero_rows(const Array& a) {
   check<TypeError>(!a.is_null(), "nonzero", "the array is null");
-  const std::int64_t count = count_nonzero(a);
-  const Array out(internal::new_array(Shape{a.ndim(), count}, Dtype::int64, a.device()));
-  internal::execute(catena::call::Nonzero{a.get(), out.get()});
+  const auto [total, counts] = count_pieces(a);
+  const Array out(internal::new_array(Shape{a.ndim(), total}, Dtype::int64, a.device()));
+  internal::execute(catena::call::Nonzero{a.get(), counts.get(), out.get()});
   return out;
 }
 

@@ -198,6 +198,30 @@ BOOST_AUTO_TEST_CASE(joins_pieces_along_an_axis) {
   BOOST_CHECK_THROW(test::calls::join(below, 0, arrays::empty({3, 3})), ValueError);
 }
 
+// The first count is the number of all elements that are not 0; the others are of the backend, which reads them again.
+BOOST_AUTO_TEST_CASE(counts_and_positions_of_nonzero_elements) {
+  for (const std::int64_t rows : {0, 1, 7, 1100}) {
+    std::vector<float> values;
+    std::vector<std::int64_t> along[2];
+    for (std::int64_t i = 0; i < 5 * rows; ++i) {
+      values.push_back(i % 3 == 0 ? -0.0f : float(i));
+      if (i % 3 == 0) continue;
+      along[0].push_back(i / 5);
+      along[1].push_back(i % 5);
+    }
+    const auto number = std::int64_t(along[0].size());
+    const Array a = floats(values, {rows, 5});
+    const Array counts = arrays::empty({catena::size_of_counts(a.size())}, Dtype::int64);
+    a.backend().execute(catena::call::CountPieces{a.get(), counts.get()});
+    BOOST_TEST(to_vector<std::int64_t>(counts)[0] == number);
+    const Array places = arrays::empty({2, number}, Dtype::int64);
+    a.backend().execute(catena::call::Nonzero{a.get(), counts.get(), places.get()});
+    std::vector<std::int64_t> expected = along[0];
+    expected.insert(expected.end(), along[1].begin(), along[1].end());
+    check_values<std::int64_t>(places, expected);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(gathers_along_several_axes) {
   const Array a = numbers({3, 4, 5});
   const Array indices[] = {array<int>({0, 2}, {2, 1, 1}), array<int>({1, -1, 2}, {3, 1})};

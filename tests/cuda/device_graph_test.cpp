@@ -12,6 +12,7 @@
 
 #include <catena/ndarray/cuda/runtime/graph.h>
 #include <catena/ndarray/cuda/vendor/nccl.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/ndarray.h>
 #include <catena/ndarray/routines/curand.h>
 #include <catena/tests/support/cuda_device/control.h>
@@ -160,7 +161,7 @@ BOOST_AUTO_TEST_CASE(other_threads_read_and_wait_during_a_capture) {
          nd::synchronize(a.device());
          return double(c(0));
        }},
-      {"asks for the positions of a mask", [&] { return double(nd::nonzero(nd::ones({10}))[0].size()); }},
+      {"asks for the positions of a mask", [&] { return double(nd::nonzero(nd::arange(10'000.) < 10.)[0].size()); }},
       {"takes from the host",
        [&] {
          return double(nd::array({4., 6.}).sum());
@@ -294,10 +295,29 @@ BOOST_AUTO_TEST_CASE(live_values_share_no_memory_with_arrays_of_the_graph) {
   BOOST_TEST(nd::all(y == 21.).item<bool>());
 }
 
+// In a graph, the counts are added up by a kernel of their own.
+BOOST_AUTO_TEST_CASE(counts_of_nonzero_elements) {
+  const nd::Array x = nd::arange(0, 100'000, 1, {.dtype = nd::float32});
+  const nd::Array counts = nd::zeros({catena::size_of_counts(x.size())}, nd::int64);
+  Graph g([&] { nd::internal::execute(catena::call::CountPieces{x.get(), counts.get()}); });
+  BOOST_TEST(g.n_nodes() == 2u);
+  for (const std::int64_t first : {1, 2047, 99'000, 100'000}) {
+    nd::copyto(x, nd::where(x >= float(first), x, 0.f));
+    g.replay();
+    BOOST_TEST(counts(0).item<std::int64_t>() == 100'000 - first);
+    const nd::Array places = nd::zeros({1, 100'000 - first}, nd::int64);
+    nd::internal::execute(catena::call::Nonzero{x.get(), counts.get(), places.get()});
+    BOOST_TEST(nd::array_equal(places(0), nd::arange(first, 100'000)).item<bool>());
+  }
+}
+
 BOOST_AUTO_TEST_CASE(what_cannot_be_recorded_is_named) {
   const nd::Array x = nd::ones({10});
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::sum(x).item<double>(); }); }) ==
              "copy to the host: cannot be recorded in a CUDA graph, it would have to wait for the device");
+  for (const std::int64_t n : {10, 10'000})
+    BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] { nd::nonzero(nd::ones({n})); }); }) ==
+               "copy to the host: cannot be recorded in a CUDA graph, it would have to wait for the device");
   BOOST_TEST(test::message_of<catena::RuntimeError>([&] { Graph([&] {
                                                             nd::array({1., 2.});
                                                           }); }) ==

@@ -98,6 +98,24 @@ BOOST_FIXTURE_TEST_CASE(reading_a_number_waits_once, OnGpu) {
   BOOST_TEST(double(nd::sum(many.to_host())) == 5000.0 * 4999 / 2);
 }
 
+// The elements are counted by one kernel, from which the host reads their number, and written by another.
+BOOST_FIXTURE_TEST_CASE(selections_launch_two_kernels_and_wait_once, OnGpu) {
+  if (!waits_are_counted()) return;
+  for (const std::int64_t n : {12, 2048, 2049, 300'000}) {
+    const Array x = nd::arange(double(n)).reshape(3, -1), mask = x % 3. != 0., strided = x.T();
+    const std::vector<Named> functions{
+        {"nonzero of a mask", [&] { nd::nonzero(mask); }},
+        {"nonzero of numbers", [&] { nd::nonzero(x); }},
+        {"nonzero of a view", [&] { nd::nonzero(strided); }},
+        {"mask get", [&] { const Array b = x(mask); }},
+    };
+    for (const Named& f : functions) {
+      BOOST_TEST(waits_of(f.f) == 1u, f.name << " of " << n);
+      BOOST_TEST(cuda_device::Control().launches().size() == 2u, f.name << " of " << n);
+    }
+  }
+}
+
 // Work of other streams goes on while a number is read: the host waits for the stream of the array. Only synchronize()
 // waits for the device.
 BOOST_FIXTURE_TEST_CASE(readers_wait_for_their_stream_alone, OnGpu) {

@@ -2,6 +2,7 @@
 // thread orders, against brute force.
 #include <catena/tests/cuda/structural_kernels.h>
 
+#include <algorithm>
 #include <cmath>
 
 using namespace cuda_device;
@@ -217,32 +218,62 @@ BOOST_AUTO_TEST_CASE(joining) {
 // ---- positions of nonzero elements --------------------------------------------------------------
 namespace {
 
+constexpr std::int64_t kPiece = catena::device::kPiece;
+
+// Counts the pieces in one launch, with counters, and in two, and compares with the positions in the flattened array.
+void check_counts(HostArray& in, const std::vector<std::int64_t>& found, bool index32, Order order, HostArray& counts) {
+  const std::int64_t pieces = (catena::size_of(in.shape) + kPiece - 1) / kPiece;
+  std::vector<std::int64_t> expected{std::int64_t(found.size())};
+  for (std::int64_t piece = 0; piece < pieces; ++piece)
+    expected.push_back(std::lower_bound(found.begin(), found.end(), piece * kPiece) - found.begin());
+  std::vector<std::uint32_t> counters(nd::cuda::kCounters);
+  for (const bool counted : {false, true}) {
+    std::memset(counts.first(), 0xcd, counts.bytes);
+    nd::cuda::BlockCounters give;
+    if (counted) give = [&] { return counters.data(); };
+    nd::cuda::Sequence plan = nd::cuda::plan_count_pieces({in.operand(), counts.operand()}, kProcessors, give);
+    BOOST_CHECK_EQUAL(plan.launches.size(), pieces > 1 && !counted ? 2u : 1u);
+    plan.launches[0].key.index32 &= index32;
+    run_sequence(plan, order);
+    const std::int64_t* const actual = counts.as<std::int64_t>();
+    BOOST_CHECK_MESSAGE(
+        std::equal(expected.begin(), expected.end(), actual),
+        in.dtype << ' ' << in.shape << ": counts differ, " << (counted ? "with" : "without") << " counters");
+    BOOST_CHECK(counters == std::vector<std::uint32_t>(nd::cuda::kCounters));
+  }
+}
+
 void check_nonzero(HostArray in, bool index32 = true) {
   const int rank = in.shape.size();
-  std::vector<std::vector<std::int64_t>> expected;
-  for (std::int64_t i = 0; i < catena::size_of(in.shape); ++i) {
-    if (number(in.dtype, element(in, in.shape, i)) == 0) continue;
-    std::vector<std::int64_t> place(static_cast<std::size_t>(rank));
-    std::int64_t rest = i;
-    for (int a = rank - 1; a >= 0; --a) {
-      place[std::size_t(a)] = rest % in.shape[a];
-      rest /= in.shape[a];
-    }
-    expected.push_back(place);
-  }
-  const auto count = std::int64_t(expected.size());
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 0; i < catena::size_of(in.shape); ++i)
+    if (number(in.dtype, element(in, in.shape, i)) != 0) found.push_back(i);
+  const auto count = std::int64_t(found.size());
   for (Order order : kOrders) {
+    HostArray counts = make_array(Dtype::int64, {catena::size_of_counts(catena::size_of(in.shape))});
+    check_counts(in, found, index32, order, counts);
     HostArray out = make_array(Dtype::int64, {rank, count});
-    nd::cuda::Sequence plan = nd::cuda::plan_nonzero({in.operand(), out.operand()}, kProcessors);
-    for (nd::cuda::LaunchPlan& launch : plan.launches)
-      if (launch.key.form != Form::offsets) launch.key.index32 &= index32;
-    run_sequence(plan, order);
-    for (std::int64_t i = 0; i < count; ++i)
-      for (int a = 0; a < rank; ++a)
-        BOOST_REQUIRE_EQUAL(out.as<std::int64_t>()[a * count + i], expected[std::size_t(i)][std::size_t(a)]);
+    nd::cuda::LaunchPlan plan = nd::cuda::plan_nonzero({in.operand(), counts.operand(), out.operand()}, kProcessors);
+    BOOST_CHECK_EQUAL(plan.grid_x == 0, count == 0);
+    if (count == 0) continue;
+    plan.key.index32 &= index32;
+    run_plan(plan, order);
+    for (std::int64_t i = 0; i < count; ++i) {
+      std::int64_t rest = found[std::size_t(i)];
+      for (int a = rank - 1; a >= 0; rest /= in.shape[a--])
+        BOOST_REQUIRE_EQUAL(out.as<std::int64_t>()[a * count + i], rest % in.shape[a]);
+    }
     for (std::size_t k = std::size_t(rank * count) * 8; k < out.bytes; ++k)
       BOOST_REQUIRE(out.first()[k] == std::byte(0xcd));
   }
+}
+
+// Bytes of which about one in `every` is not 0.
+HostArray sparse_bytes(Dtype dtype, std::int64_t n, unsigned every, std::int64_t skip_bytes = 0) {
+  HostArray a = make_array(dtype, {n}, skip_bytes);
+  std::mt19937 random(unsigned(n) + every);
+  for (std::int64_t i = 0; i < n; ++i) a.data()[i] = std::byte(random() % every == 0 ? 1 + random() % 255 : 0);
+  return a;
 }
 
 }  // namespace
@@ -264,4 +295,40 @@ BOOST_AUTO_TEST_CASE(nonzero_positions) {
   HostArray zeros = make_array(f, {5000});
   std::memset(zeros.data(), 0, 5000 * 4);
   check_nonzero(zeros);
+  // A number of elements around whole pieces, and several pieces per block.
+  for (const std::int64_t n : {kPiece - 1, kPiece, kPiece + 1, 2 * kPiece, 33 * kPiece - 7})
+    check_nonzero(small_integers(f, {n}, 1));
+  // The first and the last piece have none, and one has only such elements.
+  HostArray parts = make_array(Dtype::int16, {4 * kPiece});
+  std::memset(parts.data(), 0, std::size_t(4 * kPiece) * 2);
+  std::fill_n(parts.as<std::int16_t>() + kPiece, kPiece + 1, std::int16_t(-1));
+  check_nonzero(parts);
+}
+
+BOOST_AUTO_TEST_CASE(nonzero_bytes) {
+  for (const std::int64_t n :
+       {std::int64_t(0), std::int64_t(1), std::int64_t(7), kPiece - 1, kPiece, kPiece + 1, 70 * kPiece + 3})
+    for (const unsigned every : {1u, 3u}) check_nonzero(sparse_bytes(Dtype::uint8, n, every));
+  check_nonzero(sparse_bytes(Dtype::bool_, 3 * kPiece, 2, 3));  // no words
+  HostArray reversed = sparse_bytes(Dtype::int8, 2 * kPiece + 5, 2);
+  reversed.offset += 2 * kPiece + 4;
+  reversed.strides[0] = -1;
+  check_nonzero(reversed);
+}
+
+// More pieces than the threads of a block sum at once.
+BOOST_AUTO_TEST_CASE(counts_of_many_pieces) {
+  HostArray in = sparse_bytes(Dtype::bool_, 2050 * kPiece + 1, 1000);
+  std::vector<std::int64_t> found;
+  for (std::int64_t i = 0; i < in.shape[0]; ++i)
+    if (in.data()[i] != std::byte(0)) found.push_back(i);
+  HostArray counts = make_array(Dtype::int64, {catena::size_of_counts(in.shape[0])});
+  check_counts(in, found, true, Order::descending, counts);
+}
+
+// An array of one piece needs no counts.
+BOOST_AUTO_TEST_CASE(one_piece_without_counts) {
+  HostArray in = sparse_bytes(Dtype::bool_, 100, 1), out = make_array(Dtype::int64, {1, 100});
+  run_plan(nd::cuda::plan_nonzero({in.operand(), {}, out.operand()}, kProcessors), Order::ascending);
+  for (std::int64_t i = 0; i < 100; ++i) BOOST_REQUIRE_EQUAL(out.as<std::int64_t>()[i], i);
 }

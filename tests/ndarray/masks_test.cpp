@@ -68,7 +68,7 @@ BOOST_AUTO_TEST_CASE(every_length_and_pattern) {
 
 BOOST_AUTO_TEST_CASE(long_masks) {
   std::mt19937 random(2);
-  for (const std::int64_t n : {1023, 1024, 16'384, 50'001, 200'000})
+  for (const std::int64_t n : {1023, 1024, 2048, 2049, 16'384, 16'385, 50'001, 200'000})
     for (const auto& [probability, run] :
          std::vector<std::pair<double, double>>{{0.5, 1}, {0.01, 1}, {0.99, 1}, {0.5, 200}, {0.5, 30'000}})
       check_mask(drawn_mask(n, probability, run, random), random, catena::concat(n, " ", probability, " ", run));

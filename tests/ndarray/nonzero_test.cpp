@@ -1,5 +1,6 @@
 // Positions of nonzero elements and what is made of them: masks as keys, argwhere, where, compress, extract, ix_.
 #include <catena/kernels/base/parallel.h>
+#include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/routines/indexing.h>
 #include <catena/ndarray/routines/manipulation.h>
 #include <catena/ndarray/routines/math.h>
@@ -86,6 +87,69 @@ BOOST_AUTO_TEST_CASE(other_forms) {
   BOOST_TEST(nd::argwhere(nd::zeros({0, 3})).shape() == (nd::Shape{0, 2}));
   BOOST_CHECK_THROW(nd::nonzero(Array()), nd::TypeError);
   BOOST_CHECK_THROW(nd::flatnonzero(Array()), nd::TypeError);
+}
+
+// Numbers of elements around those of a piece (2048) and of a block of the CPU (16384), and blocks that begin and end
+// within a row, for elements of every width.
+BOOST_AUTO_TEST_CASE(pieces_and_blocks) {
+  std::mt19937 random(6);
+  const int before = catena::max_threads();
+  const std::vector<nd::Shape> shapes = {{2047},  {2048},    {2049},      {16383},       {16384},
+                                         {16385}, {3, 5500}, {7, 50, 60}, {16384, 2, 1}, {1, 40'000}};
+  test::Turns turns("dtypes and shapes");
+  for (const nd::Dtype t : {nd::bool_, nd::float16, nd::float32, nd::int64})
+    for (std::size_t i = 0; i < shapes.size(); ++i) {
+      if (!turns.take(i, t)) continue;
+      const nd::Shape& shape = shapes[i];
+      for (const double share : {0.0, 0.3, 1.0}) {
+        const Array a = sparse_array(shape, t, share, random);
+        const std::vector<bool> flags = flags_of(a);
+        const auto expected = positions_of(flags, shape);
+        std::vector<std::int64_t> places;
+        for (std::size_t k = 0; k < flags.size(); ++k)
+          if (flags[k]) places.push_back(std::int64_t(k));
+        const Array numbers = nd::arange(a.size()).reshape(shape), mask = a != 0;
+        for (const int threads : {1, 2}) {
+          catena::set_max_threads(threads);
+          for (const Array& view : {a, scattered(a, random)}) {
+            const std::vector<Array> found = nd::nonzero(view);
+            for (std::size_t k = 0; k < found.size(); ++k)
+              CHECK_SAME(difference(found[k], nd::array(expected[k])), t << ' ' << shape << " axis " << k);
+          }
+          CHECK_SAME(difference(numbers(mask), nd::array(places)), "selection from " << shape << " of " << share);
+        }
+        catena::set_max_threads(before);
+      }
+    }
+}
+
+// A complex number is 0 if both parts are, whatever their signs.
+BOOST_AUTO_TEST_CASE(complex_numbers) {
+  for (const nd::Dtype t : {nd::complex64, nd::complex128}) {
+    const Array parts =
+        nd::array({{0., 0.}, {-0., 0.}, {0., -0.}, {-0., -0.}, {0., 1.}, {-2., -0.}, {-0., std::nan("")}});
+    const Array real = nd::zeros({7, 2}, t == nd::complex64 ? nd::float32 : nd::float64);
+    nd::copyto(real, parts, {.casting = nd::Casting::unsafe});
+    const Array line = real.view(t).ravel(), many = nd::tile(line, 1000),
+                strided = nd::repeat(many, 2)(Slice({}, {}, 2));
+    std::vector<std::int64_t> expected;
+    for (std::int64_t k = 0; k < 1000; ++k)
+      for (const std::int64_t place : {4, 5, 6}) expected.push_back(7 * k + place);
+    for (const Array& a : {many, strided}) CHECK_SAME(difference(nd::flatnonzero(a), nd::array(expected)), t);
+    CHECK_SAME(difference(nd::flatnonzero(line), nd::array({4, 5, 6})), t);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(errors_of_counts) {
+  const Array a = nd::ones({3000}), out = nd::zeros({1, 3000}, nd::int64), few = nd::zeros({1}, nd::int64);
+  const std::string rule = "nonzero: an array of shape (3000,) needs 3 counts of its pieces, int64 and C-contiguous";
+  BOOST_TEST(message_of<nd::ValueError>([&] {
+               nd::internal::execute(catena::call::CountPieces{a.get(), few.get()});
+             }) == rule);
+  for (const catena::ArrayHeader* counts : {static_cast<const catena::ArrayHeader*>(few.get()), {}})
+    BOOST_TEST(message_of<nd::ValueError>([&] {
+                 nd::internal::execute(catena::call::Nonzero{a.get(), counts, out.get()});
+               }) == rule);
 }
 
 BOOST_AUTO_TEST_CASE(threads_change_nothing) {

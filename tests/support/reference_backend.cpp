@@ -242,6 +242,20 @@ class Reference final : public Backend {
     written(handle(call.out));
   }
 
+  void run(const catena::call::CountPieces& call) {
+    const Array in = handle(*call.in), counts = handle(call.counts);
+    check_device("nonzero", *in.get(), counts);
+    check<ValueError>(counts.dtype() == Dtype::int64 && counts.size() >= catena::size_of_counts(in.size()), "nonzero",
+                      "the counts are ", counts.dtype(), " of shape ", counts.shape());
+    const Column flags(*in.get(), in.shape(), Dtype::bool_);
+    std::int64_t total = 0;
+    for (std::int64_t i = 0; i < in.size(); ++i) total += *flags.at(i) != std::byte(0);
+    Column result(Dtype::int64, counts.size());
+    std::memcpy(result.at(0), &total, sizeof total);
+    result.write_to(*counts.get());
+    written(counts);
+  }
+
   void run(const catena::call::Nonzero& call) {
     const Array in = handle(*call.in), out = handle(call.out);
     check_device("nonzero", *in.get(), out);

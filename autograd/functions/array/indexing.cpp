@@ -135,9 +135,12 @@ void append_positions(const Variable& x, const Array& given, int axis, std::vect
   }
   catena::check_mask("get_item", given.shape(), x.shape(), axis);
   const Array mask = contiguous(to_device(given, x.device()));
-  const std::int64_t count = item(reduce(catena::kernels::count_nonzero, mask)).to<std::int64_t>();
-  const Array positions = mask.backend().empty({rank, count}, Dtype::int64, mask.device());
-  mask.backend().execute(catena::call::Nonzero{mask.get(), positions.get()});
+  Backend& backend = mask.backend();
+  const Array counts = backend.empty({catena::size_of_counts(mask.size())}, Dtype::int64, mask.device());
+  backend.execute(catena::call::CountPieces{mask.get(), counts.get()});
+  const std::int64_t count = item(backend.view(counts, Shape(), Strides(), 0)).to<std::int64_t>();
+  const Array positions = backend.empty({rank, count}, Dtype::int64, mask.device());
+  backend.execute(catena::call::Nonzero{mask.get(), counts.get(), positions.get()});
   for (int k = 0; k < rank; ++k) result.emplace_back(reshape(slice(positions, 0, k, k + 1), {count}));
 }
 

@@ -63,12 +63,12 @@ enum class Form : std::uint8_t {
   scatter_add,       // dtypes: the elements, then the index arrays
   scatter_add_few,   // one index array, over so few targets that a block has a place for each in shared memory
   matmul_tiles,
-  matmul_rows,     // at most four rows of results, one warp per column
-  matmul_columns,  // at most four rows of results, neighbouring threads compute neighbouring columns
-  matmul_second,   // combines the partial results of split products
-  nonzero_count,   // number of non-zero elements in each piece of the array
+  matmul_rows,          // at most four rows of results, one warp per column
+  matmul_columns,       // at most four rows of results, neighbouring threads compute neighbouring columns
+  matmul_second,        // combines the partial results of split products
+  nonzero_count,        // number of non-zero elements before each piece of the array
+  nonzero_count_bytes,  // as nonzero_count, of contiguous bytes
   nonzero_write,
-  compress_count,  // number of true elements in each piece of a mask
   compress_write,  // the elements at which the mask is true
   offsets,         // exclusive running sums of counts
   clear,           // sets counts to zero

@@ -100,12 +100,16 @@ void run(const catena::bound::Join& call, StreamRef stream) {
   launch_sequence(plan_join(call, processors_of(stream)), stream);
 }
 
+void run(const catena::bound::CountPieces& call, StreamRef stream) {
+  launch_sequence(plan_count_pieces(call, processors_of(stream), [stream] { return block_counters(stream); }), stream);
+}
+
 void run(const catena::bound::Nonzero& call, StreamRef stream) {
-  launch_sequence(plan_nonzero(call, processors_of(stream)), stream);
+  launch_plan(plan_nonzero(call, processors_of(stream)), stream);
 }
 
 void run(const catena::bound::Compress& call, StreamRef stream) {
-  launch_sequence(plan_compress(call, processors_of(stream)), stream);
+  launch_plan(plan_compress(call, processors_of(stream)), stream);
 }
 
 void run(const catena::bound::Fft& call, StreamRef stream) {

@@ -145,8 +145,12 @@ CATENA_EXPORT LaunchPlan plan_random(const catena::bound::Random& call, const st
 CATENA_EXPORT Sequence plan_matmul(const catena::bound::Matmul& call, int processors);
 
 CATENA_EXPORT Sequence plan_scan(const catena::bound::Scan& call, int processors);
-CATENA_EXPORT Sequence plan_nonzero(const catena::bound::Nonzero& call, int processors);
-CATENA_EXPORT Sequence plan_compress(const catena::bound::Compress& call, int processors);
+// If several blocks count, `counters` is called; with its memory the last block adds up the counts, and without it a
+// further launch does.
+CATENA_EXPORT Sequence plan_count_pieces(const catena::bound::CountPieces& call, int processors,
+                                         const BlockCounters& counters = {});
+CATENA_EXPORT LaunchPlan plan_nonzero(const catena::bound::Nonzero& call, int processors);
+CATENA_EXPORT LaunchPlan plan_compress(const catena::bound::Compress& call, int processors);
 // Only for complex numbers and lengths without prime factors above 31 (bound::Fft).
 CATENA_EXPORT Sequence plan_fft(const catena::bound::Fft& call, int processors);
 // Uses one launch for up to kManyPieces pieces that have one stride along the axes before the joined one and one along

@@ -58,7 +58,4 @@ inline int axes_of(std::uint8_t rank) { return rank != 0 ? rank : int(catena::de
 // Plans a launch that sets words of the scratch memory to 0.
 LaunchPlan plan_clear(std::int64_t words, std::size_t offset, int processors);
 
-// Plans running sums, in place, of rows of counts at `offset` of the scratch memory.
-LaunchPlan plan_offsets(Dtype dtype, std::int64_t rows, std::int64_t count, std::size_t offset, int processors);
-
 }  // namespace nd::cuda

@@ -293,7 +293,7 @@ std::vector<KernelKey> structural_keys() {
   for (Form form :
        {Form::matmul_tiles, Form::matmul_columns, Form::nonzero_count, Form::nonzero_write, Form::sort_block})
     keys.push_back(key_of(form, {D::float32}, 2));
-  for (Dtype t : {D::uint32, D::int64}) keys.push_back(key_of(Form::offsets, {t}, 1));
+  for (Form form : {Form::nonzero_count_bytes, Form::offsets}) keys.push_back(key_of(form, {}, 1));
   for (Dtype t : {D::int8, D::uint8, D::int16, D::uint16, D::int32, D::uint32, D::int64, D::uint64})
     keys.push_back(key_of(Form::index_check, {t}, 1));
   keys.push_back(key_of(Form::index_check, {D::int64}, 2));
@@ -315,7 +315,6 @@ std::vector<KernelKey> structural_keys() {
   keys.push_back(key_of(Form::sort_move, {D::float32}, 1, 1, false));
   for (Dtype t : {D::bool_, D::int8, D::uint16, D::float16, D::float32, D::int64})
     keys.push_back(key_of(Form::select_count, {t}, 1));
-  keys.push_back(key_of(Form::compress_count, {}, 1));
   for (std::uint8_t bytes : {1, 2, 4, 8, 16}) {
     KernelKey key = key_of(Form::compress_write, {}, 1);
     key.word_bytes = bytes;
