@@ -10,6 +10,7 @@
 #include <map>
 #include <random>
 #include <set>
+#include <tuple>
 #include <vector>
 
 #include <catena/ndarray/ndarray.h>
@@ -94,6 +95,37 @@ BOOST_AUTO_TEST_CASE(neighbours_keep_their_bits) {
         BOOST_TEST((words.to_vector<std::uint16_t>() == untouched.to_vector<std::uint16_t>()), "bits " << bits);
       }
     }
+}
+
+// The same around contiguous targets, which begin or end within a word, and between rows of a matrix. The targets of a
+// warp are different.
+BOOST_AUTO_TEST_CASE(neighbours_of_contiguous_targets_keep_their_bits) {
+  constexpr int kRows = 35, kColumns = 4;
+  for (const Dtype t : {nd::float16, nd::bfloat16})
+    for (const std::uint16_t bits : {0x7c01, 0xfd23, 0xff81, 0x0001})
+      for (const auto& [columns, first, rows] :
+           {std::tuple{4, 0, kRows}, std::tuple{4, 1, kRows - 2}, std::tuple{3, 0, kRows}, std::tuple{3, 1, kRows - 1},
+            std::tuple{1, 1, kRows}, std::tuple{1, 2, kRows}})
+        BOOST_TEST_CONTEXT(t << ", bits " << bits << ", " << rows << " rows of " << columns << " from " << first) {
+          const Array words = nd::full({kRows * kColumns}, bits, {.dtype = nd::uint16});
+          // With all columns, the rows begin at any element.
+          const auto matrix = [&, columns = columns, first = first, rows = rows](const Array& a) {
+            if (columns == kColumns) return a(nd::Slice(first, first + rows * kColumns)).reshape({rows, kColumns});
+            const Array all = a.reshape({kRows, kColumns});
+            return all(nd::Slice(0, rows), nd::Slice(first, first + columns));
+          };
+          const Array y = matrix(words).view(t);
+          y.fill(1);
+          std::vector<std::int64_t> at(std::size_t(rows));
+          for (std::size_t k = 0; k < at.size(); ++k) at[k] = std::int64_t(k * 8 % at.size());
+          std::vector<double> expected(at.size() * std::size_t(columns), 1);
+          for (std::int64_t row : at)
+            for (int c = 0; c < columns; ++c) expected[std::size_t(row) * std::size_t(columns) + std::size_t(c)] += 2;
+          nd::scatter_add(y, nd::array(at), nd::full({rows, columns}, 2, {.dtype = t}));
+          BOOST_TEST((y.astype(nd::float64).to_vector<double>() == expected));
+          matrix(words) = bits;
+          BOOST_TEST((words.to_vector<std::uint16_t>() == std::vector<std::uint16_t>(kRows * kColumns, bits)));
+        }
 }
 
 BOOST_AUTO_TEST_CASE(a_nan_beside_the_element) {
