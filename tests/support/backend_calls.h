@@ -45,7 +45,7 @@ inline void join(std::span<const Array> pieces, int axis, const Array& out) {
   out.backend().execute(catena::call::Join{read, axis, out.get()});
 }
 inline void nonzero(const Array& in, const Array& out) {
-  const Array counts = out.backend().empty({catena::size_of_counts(in.size())}, Dtype::int64, out.device());
+  const Array counts = out.backend().empty({catena::size_of_counts(in.size())}, catena::Dtype::int64, out.device());
   out.backend().execute(catena::call::CountPieces{in.get(), counts.get()});
   out.backend().execute(catena::call::Nonzero{in.get(), counts.get(), out.get()});
 }
