@@ -345,6 +345,19 @@ BOOST_AUTO_TEST_CASE(one_call_for_all_examples) {
   check_close(vmap(f, {.fallback = false})(none), none);
 }
 
+// A mask that the examples share selects from all of them at once; their own masks, for each of them alone.
+BOOST_AUTO_TEST_CASE(selections_by_masks) {
+  const Variable x(spread({4, 3}));
+  const Array mask = array<bool>({true, false, true}, {3});
+  const auto shared = [&](const Variable& v) { return get_item(v, {mask}); };
+  const auto own = [](const Variable& v) { return sum(get_item(v, {v.data() > 0.0})); };
+  check_close(vmap(shared, {.fallback = false})(x),
+              one_by_one([&](const Variables& v) { return one(shared(v[0])); }, {x}, {true})[0]);
+  check_close(vmap(own)(x), one_by_one([&](const Variables& v) { return one(own(v[0])); }, {x}, {true})[0]);
+  const std::string message = message_of<catena::RuntimeError>([&] { vmap(own, {.fallback = false})(x); });
+  BOOST_TEST(has(message, "reads values of an array of ()"), message);
+}
+
 BOOST_AUTO_TEST_CASE(errors) {
   const Variable x(spread({4, 3})), y(spread({5, 3}));
   const auto add = [](const Variable& a, const Variable& b) { return a + b; };
