@@ -116,7 +116,7 @@ BOOST_AUTO_TEST_CASE(neighbours_of_contiguous_targets_keep_their_bits) {
           };
           const Array y = matrix(words).view(t);
           y.fill(1);
-          std::vector<std::int64_t> at(std::size_t(rows));
+          std::vector<std::int64_t> at(static_cast<std::size_t>(rows));
           for (std::size_t k = 0; k < at.size(); ++k) at[k] = std::int64_t(k * 8 % at.size());
           std::vector<double> expected(at.size() * std::size_t(columns), 1);
           for (std::int64_t row : at)
