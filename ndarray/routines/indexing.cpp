@@ -282,10 +282,8 @@ Array taken_by_one(std::string_view op, const Array& a, std::span<const IndexKey
   if (key.ndim() == 0 || (key.ndim() > 1 && (key.size() == 0 || !a.is_c_contiguous()))) return {};
   check_devices(op, a, keys);
   catena::check_mask(op, key.shape(), a.shape(), 0);
-  if (key.shape() == a.shape() && a.is_c_contiguous() && key.is_c_contiguous() && a.size() > 0) {
-    const auto [total, counts] = internal::count_pieces(key);
-    return internal::compress_by_mask(a, key, total, counts);
-  }
+  if (key.shape() == a.shape() && a.is_c_contiguous() && key.is_c_contiguous() && a.size() > 0)
+    return internal::compress_by_mask(a, key);
   if (key.ndim() == 1) return take_along(op, a, indices_of_mask(key), 0, {});
   return take_along(op, flattened(a, key.ndim()), indices_of_mask(key), 0, {});
 }

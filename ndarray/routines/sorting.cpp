@@ -7,6 +7,7 @@
 #include <catena/ndarray/core/storage.h>
 #include <catena/ndarray/device/device.h>
 #include <catena/ndarray/device/runtime.h>
+#include <catena/ndarray/engine/compress.h>
 #include <catena/ndarray/engine/execute.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/ufunc.h>
@@ -95,14 +96,6 @@ Array places(std::string_view op, const Array& a, const Operand& values, bool ri
 }
 
 }  // namespace
-
-// ---- nonzero elements ---------------------------------------------------------------------------
-internal::PieceCounts internal::count_pieces(const Array& a) {
-  if (a.size() <= catena::kLeastPiece) return {count_nonzero(a), Array()};
-  const Array counts(new_array(Shape{catena::size_of_counts(a.size())}, Dtype::int64, a.device()));
-  execute(catena::call::CountPieces{a.get(), counts.get()});
-  return {make_view(counts, Shape{}, Strides{}).item<std::int64_t>(), counts};
-}
 
 Array internal::nonzero_rows(const Array& a) {
   check<TypeError>(!a.is_null(), "nonzero", "the array is null");

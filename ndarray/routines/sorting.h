@@ -94,12 +94,6 @@ inline std::vector<Array> where(const Array& condition) { return nonzero(conditi
 // Returns the positions in the flattened array.
 CATENA_EXPORT Array flatnonzero(const Array& a);
 namespace internal {
-// The number of nonzero elements of an array, and the counts of call::CountPieces; null for up to kLeastPiece elements.
-struct PieceCounts {
-  std::int64_t total;
-  Array counts;
-};
-CATENA_EXPORT PieceCounts count_pieces(const Array& a);
 // Returns the arrays of nonzero() as the rows of one array.
 CATENA_EXPORT Array nonzero_rows(const Array& a);
 }  // namespace internal
