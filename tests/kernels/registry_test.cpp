@@ -32,7 +32,7 @@ BOOST_AUTO_TEST_CASE(every_header_is_embedded_and_holds_the_functor) {
     const EmbeddedHeader* header = find_embedded_header(def.header);
     BOOST_TEST_INFO(def.name << " in " << def.header);
     BOOST_REQUIRE(header != nullptr);
-    const std::string_view text = header->text();  // of a struct with or without a base
+    const std::string text = header->text();  // of a struct with or without a base
     BOOST_TEST((text.find(concat("struct ", def.name, " {")) != text.npos ||
                 text.find(concat("struct ", def.name, " : ")) != text.npos));
   }
