@@ -175,9 +175,22 @@ class Parser {
       }
       if (v.dynamic) v.bytes = 0;
       if (accept("=")) initialise(v, type);
-      into.push_back(std::move(v));
+      add(std::move(v), into);
     } while (space != Space::frame_param && accept(","));
     if (peek() == ";") take();
+  }
+
+  // Each call has variables of its own for its operands, with the names of those of other calls of the function. They
+  // share the memory of one variable.
+  void add(Variable v, std::vector<Variable>& into) {
+    if (v.space == Space::frame_param)
+      for (Variable& same : into)
+        if (same.name == v.name && same.space == v.space) {
+          same.alignment = std::max(same.alignment, v.alignment);
+          same.bytes = std::max(same.bytes, v.bytes);
+          return;
+        }
+    into.push_back(std::move(v));
   }
 
   void initialise(Variable& v, std::string_view type) {
