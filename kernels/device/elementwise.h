@@ -118,16 +118,16 @@ template <class Width> struct PositionOfAnyRank {
     for (int a = rank - 1; a > k; --a) rest /= Width(length[a]);
     return int64_t(k > 0 ? rest % Width(length[k]) : rest);
   }
-  ND_FN void advance(Width by) { position += by; }
+  template <int Step> ND_FN void advance() { position += Step; }
 };
 template <int Rank, class Width> struct PositionOfRank : Index<Rank> {
   using integer = typename signed_of<Width>::type;
   const int64_t* length;
 
   // Divides only if an axis is shorter than the step.
-  ND_FN void advance(Width by) {
-    this->position += by;
-    Width carry = by;
+  template <int Step> ND_FN void advance() {
+    this->position += Step;
+    Width carry = Width(Step);
     ND_UNROLL
     for (int a = Rank - 1; a > 0; --a) {
       const Width n = Width(length[a]);
@@ -135,9 +135,11 @@ template <int Rank, class Width> struct PositionOfRank : Index<Rank> {
       carry = next < n ? 0 : 1;
       if (carry != 0) {
         next -= n;
-        if (next >= n) {
-          carry += next / n;
-          next %= n;
+        if constexpr (Step > 1) {
+          if (next >= n) {
+            carry += next / n;
+            next %= n;
+          }
         }
       }
       this->axis[a] = int64_t(next);
@@ -184,7 +186,7 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
       for (int j = 0; j < V; ++j) {
         index.position = int64_t(first | Width(j));
         Program::run(index, lane(j)...);
-        index.advance(1);
+        index.template advance<1>();
       }
       (lane.template flush<V>(), ...);
     } else {
@@ -193,7 +195,7 @@ ND_FN void run_indexed(const P& p, Indices<K...>, L... lane) {
         else (lane.move(offset[K]), ...);
         (lane.template fetch<1>(), ...);
         Program::run(index, lane(0)...);
-        index.advance(1);
+        index.template advance<1>();
         (lane.template flush<1>(), ...);
       }
     }
@@ -220,7 +222,7 @@ ND_FN void run_indexed_apart(const P& p, L... lane) {
     for (int j = 0; j < V; ++j) {
       const Width i = first + Width(j * kWarp);
       if (i >= n) break;
-      if (j > 0) index.advance(Width(kWarp));
+      if (j > 0) index.template advance<kWarp>();
       (lane.move(int64_t(i) * L::size), ...);
       (lane.template fetch<1>(), ...);
       Program::run(index, lane(0)...);

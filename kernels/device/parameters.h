@@ -141,7 +141,7 @@ struct GatherHead {
   int64_t rank;
   void* base;
   void* other;            // the output of a gather, the values of a scatter
-  const void* dense_end;  // of sums: the end of the array from `base` on if its elements are contiguous, else null
+  const void* dense_end;  // of sums of 16-bit floats: the end of the array if its elements are contiguous, else null
 };
 template <int Axes, int Rank> struct GatherParameters : GatherHead {
   const void* index[Axes];

@@ -250,6 +250,12 @@ BOOST_AUTO_TEST_CASE(instructions_that_name_a_register_are_moves) {
     BOOST_CHECK_EQUAL(moves(product + executed), none);
 }
 
+BOOST_AUTO_TEST_CASE(a_float16_becomes_a_float32_by_an_addition_of_halves) {
+  const KernelProfile p = profile_of("{ .reg .b16 h; cvt.rn.f16.f32 h, 0f3F800000; cvt.f32.f16 %f0, h; }\n");
+  BOOST_CHECK_EQUAL(of(p, InstructionClass::half), 2u);
+  BOOST_CHECK_EQUAL(of(p, InstructionClass::convert), 2u);
+}
+
 BOOST_AUTO_TEST_CASE(a_logical_operation_compares_with_zero) {
   const std::string logic = "and.b32 %r1, %r0, 3;\n";
   const auto compared = [&](const std::string& comparison) {

@@ -107,7 +107,9 @@ bool has_few_targets(const IndexedLoop& loop, const catena::bound::Gather& call)
 }
 
 // The end of the array that a sum is written to, if its elements are contiguous in some order of its axes; else null.
+// Kernels need it for 16-bit floats only.
 const std::byte* dense_end(const IndexedLoop& loop, const catena::bound::Gather& call) {
+  if (!catena::is_floating(call.base.dtype) || itemsize(call.base.dtype) != 2) return nullptr;
   std::vector<std::pair<std::int64_t, std::int64_t>> axes;  // stride, length
   for (int a = 0; a < loop.shape.size(); ++a)
     if (loop.strides[0][a] != 0) axes.emplace_back(loop.strides[0][a], loop.shape[a]);
