@@ -14,7 +14,10 @@ foreach(path IN LISTS paths)
     message(FATAL_ERROR "${path} holds the delimiter of the raw strings it is embedded with")
   endif()
   string(APPEND code "constexpr std::string_view text_${index}[] = {\n")
-  string(LENGTH "${text}" rest)
+  string(LENGTH "${text}" size)
+  string(SHA256 hash "${text}")
+  string(SUBSTRING "${hash}" 0 16 hash)
+  set(rest ${size})
   set(begin 0)
   while(rest GREATER 0)
     if(rest GREATER max_piece)
@@ -33,20 +36,11 @@ foreach(path IN LISTS paths)
     math(EXPR rest "${rest} - ${length}")
   endwhile()
   string(APPEND code "};\n\n")
-  string(APPEND rows "    make(\"catena/${path}\", text_${index}),\n")
+  string(APPEND rows "    {\"catena/${path}\", text_${index}, ${size}, 0x${hash}ULL},\n")
   math(EXPR index "${index} + 1")
 endforeach()
 
-string(APPEND code "constexpr EmbeddedHeader make(const char* path, std::span<const std::string_view> pieces) {
-  EmbeddedHeader header{path, pieces, 0, fnv1a({})};
-  for (std::string_view piece : pieces) {
-    header.size += piece.size();
-    header.hash = fnv1a(piece, header.hash);
-  }
-  return header;
-}
-
-constexpr EmbeddedHeader headers[] = {
+string(APPEND code "constexpr EmbeddedHeader headers[] = {
 ${rows}};
 
 }  // namespace

@@ -26,7 +26,7 @@ struct EmbeddedHeader {
   std::span<const std::string_view>
       pieces;          // the text in parts, because compilers limit the length of a string literal
   std::size_t size;    // of the complete text
-  std::uint64_t hash;  // fnv1a of the complete text
+  std::uint64_t hash;  // the first 64 bits of the SHA-256 of the complete text
 
   std::string text() const {
     std::string whole;
