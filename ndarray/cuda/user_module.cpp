@@ -21,7 +21,7 @@ class CudaModule final : public DeviceModule {
   CudaModule(const ModuleText& text, int device) : name_(text.name) {
     if (text.image.empty())
       module_ = std::make_shared<LoadedModule>(
-          device, CompileRequest{text.code, text.name, text.name_expressions, 0, text.options});
+          device, CompileRequest{text.code, text.name, text.name_expressions, 0, text.options, text.generated});
     else module_ = std::make_shared<LoadedModule>(device, text.image);
   }
 

@@ -106,6 +106,7 @@ struct ModuleText {
   std::vector<std::string> options;
   std::vector<std::string> name_expressions;  // template instances to compile: "scale<float>"
   std::string image;                          // if set, used instead of `code`: a cubin, fatbin or PTX text
+  bool generated = false;                     // by the library, around a body of the user
 };
 
 struct KernelAttributes {

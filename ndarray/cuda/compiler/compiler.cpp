@@ -9,6 +9,7 @@
 #include <catena/kernels/base/cuda_error.h>
 #include <catena/kernels/base/error.h>
 #include <catena/kernels/base/text.h>
+#include <catena/kernels/device/parameters.h>
 #include <catena/kernels/formats/atomic_file.h>
 #include <catena/kernels/registry/embedded.h>
 #include <catena/ndarray/compile/compile_message.h>
@@ -190,10 +191,37 @@ std::vector<KernelResources> parse_resources(const std::string& log, std::string
   return all;
 }
 
-Module compile(const CompileRequest& request) {
+bool spills(std::span<const KernelResources> kernels) noexcept {
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const KernelResources& r) { return r.spill_stores > 0 || r.spill_loads > 0; });
+}
+
+namespace {
+
+// The text with another number of blocks per multiprocessor in each __launch_bounds__(threads, blocks).
+std::string with_blocks(std::string text, int blocks) {
+  constexpr std::string_view kBounds = "__launch_bounds__(";
+  for (std::size_t at = text.find(kBounds); at != std::string::npos; at = text.find(kBounds, at + 1)) {
+    const std::size_t threads = at + kBounds.size(), close = text.find(')', threads);
+    const std::size_t end = std::min(text.find(',', threads), close);
+    if (close == std::string::npos) break;
+    text.replace(end, close - end, concat(", ", blocks));
+  }
+  return text;
+}
+
+// The number of blocks that a multiprocessor holds at once. It allocates the registers of a thread in groups of eight.
+int resident_blocks(std::span<const KernelResources> kernels) {
+  constexpr int kRegisters = 65536, kGroup = 8;
+  int registers = kGroup;
+  for (const KernelResources& r : kernels)
+    registers = std::max(registers, (r.registers + kGroup - 1) / kGroup * kGroup);
+  return kRegisters / (registers * int(catena::device::kBlock));
+}
+
+Module compile_once(const CompileRequest& request) {
   const Nvrtc& api = nvrtc();
   const Target target = choose_target(request.arch, api.architectures);
-  if (dumps_sources()) dump_source(request.name, request.source);
   const NvrtcProgram program(api, request);
   for (const std::string& expression : request.expressions)
     check_status(api, api.add_name_expression(program, expression.c_str()), "nvrtcAddNameExpression");
@@ -223,6 +251,23 @@ Module compile(const CompileRequest& request) {
   }
   module.code = target.ptx ? program.text(api.get_ptx_size, api.get_ptx, "nvrtcGetPTX")
                            : program.text(api.get_cubin_size, api.get_cubin, "nvrtcGetCUBIN");
+  return module;
+}
+
+}  // namespace
+
+Module compile(const CompileRequest& request) {
+  if (dumps_sources()) dump_source(request.name, request.source);
+  Module module = compile_once(request);
+  const bool limited = std::any_of(request.options.begin(), request.options.end(), [](const std::string& option) {
+    return option.find("maxrregcount") != std::string::npos;
+  });
+  if (!request.avoid_spills || limited) return module;
+  CompileRequest again = request;
+  for (int blocks = resident_blocks(module.resources); blocks > 0 && spills(module.resources); --blocks) {
+    again.source = with_blocks(request.source, blocks);
+    module = compile_once(again);
+  }
   return module;
 }
 

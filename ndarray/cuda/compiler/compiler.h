@@ -21,6 +21,9 @@ struct KernelResources {
   int registers = 0, stack = 0, spill_stores = 0, spill_loads = 0, shared = 0;
 };
 
+// Returns true if a kernel spills registers.
+CATENA_EXPORT bool spills(std::span<const KernelResources> kernels) noexcept;
+
 struct Module {
   std::string code;                // a cubin, or PTX text if `ptx` is true
   bool ptx = false;                // the compiler does not support the architecture; the driver compiles the PTX
@@ -37,8 +40,12 @@ struct CompileRequest {
       expressions;  // names of templates or of kernels that are not extern "C"; resolved in Module::names
   int arch = 0;     // of the device: 90 for compute capability 9.0
   std::vector<std::string> options;  // appended to compile_options()
+  bool avoid_spills = false;         // of generated kernels, see compile()
 };
 
+// The assembler may spill a few registers so that a multiprocessor holds more blocks. With avoid_spills, such a text is
+// compiled again for fewer blocks, by the second argument of its __launch_bounds__; unless an option limits registers.
+//
 // CompileError "<name>: NVRTC cannot compile it for sm_90", followed by the compiler's log and the numbered source, of
 // each the first 64 kB.
 CATENA_EXPORT Module compile(const CompileRequest& request);

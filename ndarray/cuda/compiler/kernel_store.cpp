@@ -175,7 +175,7 @@ std::string record_key(const CompileRequest& request) {
   for (const std::string& option : request.options) w << std::string_view(option);
   w << std::uint64_t(request.expressions.size());
   for (const std::string& expression : request.expressions) w << std::string_view(expression);
-  return (w << std::string_view(request.source)).take();
+  return (w << std::uint64_t(request.avoid_spills) << std::string_view(request.source)).take();
 }
 PackedKey batch_key(int arch, std::uint64_t text, std::string_view source) {
   return {
@@ -217,13 +217,15 @@ std::optional<StoredText> stored_text(std::string_view key, std::string_view rec
     reader >> kernel >> arch >> text;
     std::optional<StoredKernel> stored = decode_kernel(record, static_cast<int>(arch));
     if (!reader.complete() || text != record_text() || !stored || stored->source.empty()) return std::nullopt;
-    CompileRequest request{std::move(stored->source), stored->resources.name, {}, static_cast<int>(arch), {}};
+    CompileRequest request{std::move(stored->source), stored->resources.name, {}, static_cast<int>(arch), {}, true};
     return StoredText{std::move(request), kernel, stored->parameter_bytes};
   }
   StoredText user;
-  reader >> arch >> text >> user.request.options >> user.request.expressions >> user.request.source;
+  std::uint64_t avoid_spills = 0;
+  reader >> arch >> text >> user.request.options >> user.request.expressions >> avoid_spills >> user.request.source;
   if (kind != "text" || !reader.complete() || text != record_text()) return std::nullopt;
   user.request.arch = static_cast<int>(arch);
+  user.request.avoid_spills = avoid_spills != 0;
   return user;
 }
 std::string record_key(const StoredText& text) {

@@ -60,6 +60,7 @@ class WarmUp : Precompilation {
   }
 
   // Compiles one batch; if that fails, compiles each of its kernels alone, so that only the faulty ones are missing.
+  // Kernels that spill registers in the code of the batch are compiled alone, too.
   void compile_jobs(std::span<const Job> jobs) {
     std::vector<GeneratedKernel> kernels;
     for (const Job& job : jobs) kernels.push_back(*job.kernel);
@@ -67,13 +68,24 @@ class WarmUp : Precompilation {
     const bool alone = jobs.size() == 1;
     Module module;
     try {
-      module = compile({source, alone ? name : catena::concat(name, "_and_", jobs.size() - 1, "_more"), {}, arch_, {}});
+      module = compile(
+          {source, alone ? name : catena::concat(name, "_and_", jobs.size() - 1, "_more"), {}, arch_, {}, alone});
     } catch (const catena::CompileError&) {
       if (alone) throw;
       return compile_each(jobs);
     }
-    count_compilations(jobs.size());
-    store(jobs, module, alone ? PackedKey{} : batch_key(arch_, text_, source));
+    if (alone) {
+      count_compilations(1);
+      return store(jobs, module, {});
+    }
+    std::vector<Job> fitting, spilling;
+    for (const Job& job : jobs) {
+      const KernelResources r = resources_of(module, job.kernel->name);
+      (spills({&r, 1}) ? spilling : fitting).push_back(job);
+    }
+    count_compilations(fitting.size());
+    store(fitting, module, batch_key(arch_, text_, source));
+    compile_each(spilling);
   }
   void compile_each(std::span<const Job> jobs) {
     std::exception_ptr error;
