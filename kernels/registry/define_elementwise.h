@@ -39,6 +39,9 @@ template <class Body, fixed_string S, class Seq> struct Elementwise;
 template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body, S, std::index_sequence<K...>> {
   static constexpr int nin = signature_of<S>.count[0];
   static constexpr bool kNarrow = sizeof(computed_t<S, 0>) <= 2;
+  // True if a loop over strided elements is worth its code. Results that are updated in place depend on comparisons,
+  // which are jumps in such a loop.
+  static constexpr bool kMayStride = nin <= 2 && signature_of<S>.count[1] == 0;
   template <unsigned Scalars> static ND_FN void contiguous(std::byte* const* p, std::int64_t n) {
     run_contiguous<Body>(n, operand_t<computed_t<S, int(K)>, ((Scalars >> K) & 1) != 0, (int(K) < nin)>(p[K])...);
   }
@@ -63,8 +66,8 @@ template <class Body, fixed_string S, std::size_t... K> struct Elementwise<Body,
         if (nin > 3 && scalars == all_but_two) return contiguous<all_but_two>(p, n);
       }
     }
-    if (nin > 2 || (kNarrow && n >= kWorthTiles)) return run_tiled(tiled, p, s, n);
-    if constexpr (nin <= 2)
+    if (!kMayStride || (kNarrow && n >= kWorthTiles)) return run_tiled(tiled, p, s, n);
+    if constexpr (kMayStride)
       run_strided<Body, nin>(n, s, std::integer_sequence<int, int(K)...>(),
                              reinterpret_cast<computed_t<S, int(K)>*>(p[K])...);
   }
