@@ -118,6 +118,42 @@ BOOST_AUTO_TEST_CASE(values_and_gradients) {
     }
 }
 
+// The labels differ between the examples, as in a batch of images. An example may have none that counts.
+BOOST_AUTO_TEST_CASE(labels_of_each_example) {
+  using Loss = std::function<Variable(const Variables&)>;
+  const Array weight = spread({4}, 0.5, 1.5, 3);
+  const std::pair<const char*, Loss> losses[] = {
+      {"softmax_cross_entropy", [](const Variables& v) { return nn::softmax_cross_entropy(v[0], v[1]); }},
+      {"with class weights",
+       [&](const Variables& v) { return nn::softmax_cross_entropy(v[0], v[1], {.class_weight = weight}); }},
+      {"divided by the weights",
+       [&](const Variables& v) {
+         return nn::softmax_cross_entropy(v[0], v[1], {.class_weight = weight, .normalize_by_weight = true});
+       }},
+      {"smoothed", [](const Variables& v) { return nn::softmax_cross_entropy(v[0], v[1], {.label_smoothing = 0.1}); }},
+      {"smoothed, with class weights",
+       [&](const Variables& v) {
+         return nn::softmax_cross_entropy(v[0], v[1], {.class_weight = weight, .label_smoothing = 0.1});
+       }},
+      {"nll_loss", [](const Variables& v) { return nn::nll_loss(nn::log_softmax(v[0]), v[1], {.ignore_index = -1}); }},
+  };
+  const Variable x(spread({3, 2, 4})), t(autograd::array<std::int32_t>({3, 0, 2, -1, -1, -1}, {3, 2}));
+  for (const auto& [name, loss] : losses) {
+    BOOST_TEST_CONTEXT(name) {
+      const Variable y = vmap(loss, {.fallback = false})(Variables{x, t});
+      Variables rows;
+      {
+        const Warnings ignored;
+        for (int i = 0; i < 3; ++i) rows.push_back(loss({x[i], t[i]}));
+      }
+      const Variable expected = autograd::stack(rows);
+      check_close(y.data(), expected.data(), 1e-10, 1e-10);
+      check_close(grad({autograd::sum(y * y)}, {x})[0].data(),
+                  grad({autograd::sum(expected * expected)}, {x})[0].data(), 1e-10, 1e-10);
+    }
+  }
+}
+
 // Example i draws the numbers of the seed that is derived from the generator's seed and i.
 BOOST_AUTO_TEST_CASE(random_numbers) {
   const Variable x(autograd::arrays::ones({3, 64}, Dtype::float64));

@@ -4,6 +4,7 @@
 #include <catena/autograd/function_node.h>
 #include <catena/autograd/functions/array.h>
 #include <catena/autograd/recorded.h>
+#include <catena/autograd/unbatched.h>
 #include <catena/autograd/variable_node.h>
 #include <catena/kernels/base/warning.h>
 #include <catena/kernels/registry/families.h>
@@ -59,9 +60,11 @@ Array weights_of_labels(std::string_view op, const Array& weight, const Array& x
   return weights;
 }
 
-// Whether a batch without labels is reported. On other devices their number would have to be waited for.
+// Whether a batch without labels is reported. On other devices their number would have to be waited for, and within
+// vmap each example has its own.
 static bool warns(const Array& t) {
-  return t.size() > 0 && t.device().kind == autograd::Device::Kind::cpu && !autograd::is_capturing();
+  return t.size() > 0 && t.device().kind == autograd::Device::Kind::cpu && !autograd::is_capturing() &&
+         !autograd::internal::within_vmap();
 }
 static void warn_if_none(std::string_view op, const Array& count, int ignored) {
   if (autograd::to_vector<double>(count)[0] != 0) return;
