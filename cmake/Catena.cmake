@@ -233,7 +233,7 @@ endfunction()
 # (CatenaJoin.cmake), but for the files with loops and ALONE: files with properties of their own, those that share private names with
 # a neighbour, and those whose speed depends on what is inlined. SMALL: compiled for size, but for the files with loops; for
 # libraries whose time is spent in others. CALLS: files whose time is spent in the functions that they call; compiled by -O1, which
-# takes two thirds of the time of -O2.
+# takes two thirds of the time of -O2. A library with such files has large groups of neighbours.
 function(catena_library component)
   cmake_parse_arguments(arg "SMALL" "FOLDER" "EXCLUDE;ALONE;CALLS;SOURCES;DEPENDS" ${ARGN})
   if(NOT arg_FOLDER)
@@ -261,7 +261,11 @@ function(catena_library component)
   if(sources OR neighbours)
     add_library(${target} ${sources})
     file(RELATIVE_PATH folder "${CATENA_ROOT}" "${arg_FOLDER}")
-    catena_join(${target} FOLDER ${folder} FROM "${arg_FOLDER}" SOURCES ${neighbours})
+    set(large "")
+    if(arg_CALLS)
+      set(large LARGE)
+    endif()
+    catena_join(${target} FOLDER ${folder} FROM "${arg_FOLDER}" ${large} SOURCES ${neighbours})
     set(scope PUBLIC)
     catena_set_up(${target})
     set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${CATENA_SOVERSION})

@@ -1,10 +1,17 @@
 # Joined compilations: half of what compiling a file takes are headers and what is instantiated for all of them, so that a few neighbours
 # are compiled in one go. An edit compiles the neighbours again; -DCATENA_JOIN_SOURCES=OFF compiles each file alone.
 
-# catena_join(<target> FOLDER <name> FROM <folder> [APART] SOURCES <file>...): adds the sources, relative to FROM (which is catena/<name>
-# for includes), to the target. Files of one folder are neighbours, at most six. With APART each has a namespace of its own.
+# catena_join(<target> FOLDER <name> FROM <folder> [APART] [LARGE] SOURCES <file>...): adds the sources, relative to FROM (which is
+# catena/<name> for includes), to the target. Files of one folder are neighbours, at most six or, with LARGE, ten. With APART each has a
+# namespace of its own.
 function(catena_join target)
-  cmake_parse_arguments(arg "APART" "FOLDER;FROM" "SOURCES" ${ARGN})
+  cmake_parse_arguments(arg "APART;LARGE" "FOLDER;FROM" "SOURCES" ${ARGN})
+  set(most 6)
+  set(last "^[01]")
+  if(arg_LARGE)
+    set(most 10)
+    set(last "^0")
+  endif()
   set(neighbours "")
   set(folder "")
   list(SORT arg_SOURCES)
@@ -20,7 +27,7 @@ function(catena_join target)
     list(LENGTH neighbours count)
     get_filename_component(name "${source}" NAME_WE)
     string(MD5 hash "${name}")
-    if(count EQUAL 6 OR hash MATCHES "^[01]" OR NOT CATENA_JOIN_SOURCES)
+    if(count EQUAL most OR hash MATCHES "${last}" OR NOT CATENA_JOIN_SOURCES)
       catena_join_group(${target} ${neighbours})
       set(neighbours "")
     endif()

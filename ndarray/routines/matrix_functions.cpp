@@ -163,7 +163,7 @@ struct Equations {
   Array result(const Array& x) const { return is_vector ? x.squeeze(-1) : x; }
 };
 
-Array conjugated(const Array& x, bool conjugates) {
+Array conjugated_if(const Array& x, bool conjugates) {
   return conjugates && catena::is_complex_dtype(x.dtype()) ? x.conjugate() : x;
 }
 
@@ -198,10 +198,10 @@ Array lu_solve(const LUFactor& factors, const Array& b, int trans) try {
                     op, "piv are not the integers of the factors of shape ", factors.lu.shape());
   const Array pivots = broadcast_to(factors.piv, shape).astype(Dtype::int32) + 1;
   const Array columns = nd::internal::contiguous(equations.a.swapaxes(-2, -1)),
-              right = internal::columns_copy(conjugated(equations.b, trans == 2), equations.b.dtype());
+              right = internal::columns_copy(conjugated_if(equations.b, trans == 2), equations.b.dtype());
   if (right.size() > 0)
     substitute(op, columns, nd::internal::contiguous(pivots.astype(Dtype::int32, {.copy = false})), right, trans != 0);
-  return equations.result(internal::turned(conjugated(right, trans == 2)));
+  return equations.result(internal::turned(conjugated_if(right, trans == 2)));
 } catch (...) {
   nd::internal::rethrow_out_of_memory("lu_solve");
 }
@@ -248,13 +248,13 @@ Array solve_triangular(const Array& a, const Array& b, const TriangularOptions& 
   check_trans(kTriangular, options.trans.number());
   const Equations equations(kTriangular, a, b);
   const bool conjugates = options.trans.number() == 2;
-  const Array right = internal::columns_copy(conjugated(equations.b, conjugates), equations.b.dtype());
+  const Array right = internal::columns_copy(conjugated_if(equations.b, conjugates), equations.b.dtype());
   if (right.size() > 0) {
     const auto status = a.device().kind == Device{}.kind ? solve_on_host(equations, right, options)
                                                          : solve_by_substitution(equations, right, options);
     internal::check_status(kTriangular, equations.a, status, has_zero);
   }
-  return equations.result(internal::turned(conjugated(right, conjugates)));
+  return equations.result(internal::turned(conjugated_if(right, conjugates)));
 } catch (...) {
   nd::internal::rethrow_out_of_memory(kTriangular);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include <catena/kernels/registry/families.h>
+#include <catena/kernels/registry/kernel.h>
 #include <catena/ndarray/engine/out_of_memory.h>
 #include <catena/ndarray/engine/reduction.h>
 #include <catena/ndarray/routines/linalg.h>

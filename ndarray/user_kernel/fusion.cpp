@@ -324,9 +324,9 @@ Array reduce_elements(const TracedProgram& elements, const FusedReduce& how, std
 namespace {
 
 // The number of arguments, and for each: its dtype if it is an array, or its type and kind if it is a number.
-class Signature {
+class ArgumentTypes {
  public:
-  Signature(std::span<const Operand> arguments, std::span<const NumberType> types) {
+  ArgumentTypes(std::span<const Operand> arguments, std::span<const NumberType> types) {
     if (arguments.size() >= bytes_.size()) return;
     bytes_[0] = static_cast<std::uint8_t>(arguments.size());
     for (std::size_t k = 0; k < arguments.size(); ++k) {
@@ -338,7 +338,7 @@ class Signature {
     }
   }
   bool is_known() const { return bytes_[0] != 0; }
-  friend bool operator==(const Signature&, const Signature&) = default;
+  friend bool operator==(const ArgumentTypes&, const ArgumentTypes&) = default;
 
  private:
   std::array<std::uint8_t, 24> bytes_{};
@@ -383,7 +383,7 @@ bool applies(const TracedProgram& program, std::span<const Operand> arguments) {
 }  // namespace
 
 struct FusionCache::Entry {
-  Signature signature;
+  ArgumentTypes signature;
   TracedProgram program;
   const Entry* next;
 };
@@ -403,7 +403,7 @@ FusionCache::FusionCache() try : state_(new State) {
 FusionCache::~FusionCache() = default;
 
 const TracedProgram* FusionCache::find(std::span<const Operand> arguments, std::span<const NumberType> types) const {
-  const Signature wanted(arguments, types);
+  const ArgumentTypes wanted(arguments, types);
   for (const Entry* e = state_->first.load(std::memory_order_acquire); e != nullptr; e = e->next)
     if (e->signature == wanted) return applies(e->program, arguments) ? &e->program : nullptr;
   return nullptr;
@@ -411,7 +411,7 @@ const TracedProgram* FusionCache::find(std::span<const Operand> arguments, std::
 
 void FusionCache::add(std::span<const Operand> arguments, std::span<const NumberType> types,
                       const TracedProgram& program) {
-  const Signature signature(arguments, types);
+  const ArgumentTypes signature(arguments, types);
   if (!signature.is_known() || !program.is_free()) return;
   const Entry* first = state_->first.load(std::memory_order_acquire);
   for (const Entry* e = first; e != nullptr; e = e->next)

@@ -41,7 +41,7 @@ struct RawKernel::Program {
 // The parameters of a kernel, for checking launches.
 struct RawKernel::Parameters {
   std::string label;  // "RawKernel saxpy"
-  std::optional<internal::Signature> signature;
+  std::optional<internal::RawParameters> signature;
 };
 
 namespace {

@@ -11,7 +11,7 @@ namespace {
 
 using catena::fail;
 using Tokens = std::vector<std::string_view>;
-using Form = KernelArgument::Form;
+using ArgumentForm = KernelArgument::Form;
 
 Tokens tokens_of(std::string_view text) {
   Tokens tokens;
@@ -123,9 +123,9 @@ bool parse_parameter(const Tokens& piece, const Substitutions& replaced, RawPara
   return true;
 }
 
-std::optional<Signature> parse_signature(std::string_view text, const Substitutions& replaced) {
+std::optional<RawParameters> parse_signature(std::string_view text, const Substitutions& replaced) {
   const std::vector<Tokens> pieces = pieces_of(tokens_of(text));
-  Signature signature;
+  RawParameters signature;
   if (pieces.size() == 1 && pieces[0] == Tokens{"void"}) return signature;
   for (const Tokens& piece : pieces)
     if (!parse_parameter(piece, replaced, signature.emplace_back())) return {};
@@ -186,10 +186,11 @@ bool fits(Dtype given, Dtype wanted) {
 
 std::string given_text(const KernelArgument& a) {
   switch (a.form()) {
-    case Form::array: return catena::concat("an array of ", *a.dtype());
-    case Form::pointer: return a.dtype() ? catena::concat("a pointer to ", *a.dtype()) : std::string("a pointer");
-    case Form::number: return catena::concat("a value of ", *a.dtype());
-    case Form::object: break;
+    case ArgumentForm::array: return catena::concat("an array of ", *a.dtype());
+    case ArgumentForm::pointer:
+      return a.dtype() ? catena::concat("a pointer to ", *a.dtype()) : std::string("a pointer");
+    case ArgumentForm::number: return catena::concat("a value of ", *a.dtype());
+    case ArgumentForm::object: break;
   }
   return catena::concat("an object of ", a.bytes().size(), " bytes");
 }
@@ -197,28 +198,29 @@ std::string given_text(const KernelArgument& a) {
 // Returns a hint for the message: what the caller should pass instead.
 std::string cure(const KernelArgument& a, const RawParameter& p) {
   if (p.pointer) {
-    if (a.form() == Form::array) return catena::concat("; pass an array of it, as by astype(", *p.type, ")");
-    return a.form() == Form::pointer ? "" : "; pass an array";
+    if (a.form() == ArgumentForm::array) return catena::concat("; pass an array of it, as by astype(", *p.type, ")");
+    return a.form() == ArgumentForm::pointer ? "" : "; pass an array";
   }
-  if (a.form() == Form::array) return catena::concat("; pass a number, as by item<", *p.type, ">()");
-  return a.form() == Form::number ? catena::concat("; convert it to ", *p.type, " first") : std::string();
+  if (a.form() == ArgumentForm::array) return catena::concat("; pass a number, as by item<", *p.type, ">()");
+  return a.form() == ArgumentForm::number ? catena::concat("; convert it to ", *p.type, " first") : std::string();
 }
 
 bool accepts(const RawParameter& p, const KernelArgument& a) {
   if (p.pointer) {
-    if (a.form() == Form::array || a.form() == Form::pointer) return !p.type || !a.dtype() || fits(*a.dtype(), *p.type);
-    return a.bytes().size() == sizeof(void*) && (a.form() == Form::object || a.dtype() == Dtype::uint64);
+    if (a.form() == ArgumentForm::array || a.form() == ArgumentForm::pointer)
+      return !p.type || !a.dtype() || fits(*a.dtype(), *p.type);
+    return a.bytes().size() == sizeof(void*) && (a.form() == ArgumentForm::object || a.dtype() == Dtype::uint64);
   }
   if (!p.type) return true;
-  if (a.form() == Form::number) return fits(*a.dtype(), *p.type);
-  return a.form() == Form::object && a.bytes().size() == itemsize(*p.type);
+  if (a.form() == ArgumentForm::number) return fits(*a.dtype(), *p.type);
+  return a.form() == ArgumentForm::object && a.bytes().size() == itemsize(*p.type);
 }
 
 }  // namespace
 
-std::optional<Signature> find_signature(std::string_view code, std::string_view name) {
+std::optional<RawParameters> find_signature(std::string_view code, std::string_view name) {
   const NameExpression wanted = parse_expression(name);
-  std::optional<Signature> found;
+  std::optional<RawParameters> found;
   std::string_view first, of_template;
   bool any = false;
   for (TextScanner scan(code); !scan.done(); scan.next()) {
@@ -238,7 +240,7 @@ std::optional<Signature> find_signature(std::string_view code, std::string_view 
   return found;
 }
 
-void check_arguments(std::string_view op, const Signature& signature, std::initializer_list<KernelArgument> args) {
+void check_arguments(std::string_view op, const RawParameters& signature, std::initializer_list<KernelArgument> args) {
   if (args.size() != signature.size())
     fail<TypeError>(op, "takes ", signature.size(), " arguments, ", args.size(), " were given");
   for (std::size_t k = 0; k < args.size(); ++k) {
@@ -254,7 +256,7 @@ std::vector<std::array<std::byte, 8>> widened(std::initializer_list<KernelArgume
   std::vector<std::array<std::byte, 8>> wide(args.size());
   for (std::size_t k = 0; k < args.size(); ++k) {
     const KernelArgument& a = args.begin()[k];
-    if (a.form() != Form::number) continue;
+    if (a.form() != ArgumentForm::number) continue;
     visit_dtype(*a.dtype(), [&](auto tag) {
       using E = typename decltype(tag)::type;
       E value;

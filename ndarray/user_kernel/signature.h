@@ -18,17 +18,17 @@ struct RawParameter {
   bool pointer = false;       // a pointer or an array
   std::optional<Dtype> type;  // of the value, or of the object pointed to; none for types other than numbers
 };
-using Signature = std::vector<RawParameter>;
+using RawParameters = std::vector<RawParameter>;
 
 // Returns the parameters of the kernel with a name or a name expression ("ns::scale<float>"), whose template arguments
 // replace the parameters of the template. Returns nothing if the text has no such kernel, has several with different
 // parameters, or has parameters that cannot be read, such as a macro.
-std::optional<Signature> find_signature(std::string_view code, std::string_view name);
+std::optional<RawParameters> find_signature(std::string_view code, std::string_view name);
 
 // TypeError starting with `op` if the number, the kinds or the widths of the arguments differ from the signature's: an
 // array matches a pointer to elements of its dtype, a number a value of its type. Signed and unsigned integers of one
 // width are interchangeable; parameters of unknown types accept everything.
-void check_arguments(std::string_view op, const Signature& signature, std::initializer_list<KernelArgument> args);
+void check_arguments(std::string_view op, const RawParameters& signature, std::initializer_list<KernelArgument> args);
 
 // Returns the bytes of arguments whose parameters are unknown: integers as 64 bits and floats as double.
 std::vector<std::array<std::byte, 8>> widened(std::initializer_list<KernelArgument> args);
