@@ -8,7 +8,11 @@
 
 namespace catena {
 
-template <class T> ND_FN bool is_nan(T v) {
+// A call with an array finds these functions, too, because the base class of arrays is in this namespace.
+template <class T>
+concept is_number = __is_trivially_copyable(T);
+
+template <is_number T> ND_FN bool is_nan(T v) {
   if constexpr (is_float<T> || is_complex<T>) return v != v;
   return false;
 }
@@ -16,7 +20,7 @@ template <class T> ND_FN bool is_nan(T v) {
 // Quotient rounded toward minus infinity. Integers: divisor 0 gives 0, minimum / -1 wraps. Floats: Python's rule,
 // computed from the exact remainder so that it is consistent with floor_mod (1.0 // 0.1 is 9, though 1.0 / 0.1 rounds
 // to 10).
-template <class T> ND_FN T floor_divide(T a, T b) {
+template <is_number T> ND_FN T floor_divide(T a, T b) {
   if constexpr (is_float<T>) {
     const T r = m::fmod(a, b);
     const T quotient = (a - r) / b - T((r != T(0)) & ((b < T(0)) != (r < T(0))));
@@ -34,7 +38,7 @@ template <class T> ND_FN T floor_divide(T a, T b) {
 }
 
 // Remainder with the sign of the divisor (Python). Integers: divisor 0 gives 0. Floats: divisor 0 gives NaN.
-template <class T> ND_FN T floor_mod(T a, T b) {
+template <is_number T> ND_FN T floor_mod(T a, T b) {
   if constexpr (is_float<T>) {
     const T r = m::fmod(a, b);
     if (r == T(0)) return m::copysign(T(0), b);
@@ -49,7 +53,7 @@ template <class T> ND_FN T floor_mod(T a, T b) {
 }
 
 // Remainder with the sign of the dividend (C).
-template <class T> ND_FN T c_mod(T a, T b) {
+template <is_number T> ND_FN T c_mod(T a, T b) {
   if constexpr (is_float<T>) {
     return m::fmod(a, b);
   } else if constexpr (is_signed_int<T>) {
@@ -60,7 +64,7 @@ template <class T> ND_FN T c_mod(T a, T b) {
 }
 
 // Integer power, exact modulo 2^n. Negative exponents: base 1 gives 1, -1 gives +-1, anything else 0.
-template <class T> ND_FN T int_power(T base, T exponent) {
+template <is_number T> ND_FN T int_power(T base, T exponent) {
   if constexpr (is_signed_int<T>) {
     if (exponent < T(0)) {
       if (base == T(1)) return T(1);
@@ -79,50 +83,50 @@ template <class T> ND_FN T int_power(T base, T exponent) {
 }
 
 // Minimum and maximum that propagate NaN; if both operands are NaN the first is returned.
-template <class T> ND_FN T nan_max(T a, T b) {
+template <is_number T> ND_FN T nan_max(T a, T b) {
   if constexpr (is_float<T> || is_complex<T>) return (a != a) | (a >= b) ? a : b;
   return a >= b ? a : b;
 }
-template <class T> ND_FN T nan_min(T a, T b) {
+template <is_number T> ND_FN T nan_min(T a, T b) {
   if constexpr (is_float<T> || is_complex<T>) return (a != a) | (a <= b) ? a : b;
   return a <= b ? a : b;
 }
 // Minimum and maximum that ignore NaN unless both operands are NaN.
-template <class T> ND_FN T skip_nan_max(T a, T b) {
+template <is_number T> ND_FN T skip_nan_max(T a, T b) {
   if constexpr (is_float<T> || is_complex<T>) return (b != b) | (a >= b) ? a : b;
   return a >= b ? a : b;
 }
-template <class T> ND_FN T skip_nan_min(T a, T b) {
+template <is_number T> ND_FN T skip_nan_min(T a, T b) {
   if constexpr (is_float<T> || is_complex<T>) return (b != b) | (a <= b) ? a : b;
   return a <= b ? a : b;
 }
 
-template <class T> ND_FN real_of_t<T> absolute(T a) {
+template <is_number T> ND_FN real_of_t<T> absolute(T a) {
   if constexpr (is_float<T>) return m::fabs(a);
   else if constexpr (is_complex<T>) return m::abs(a);
   else if constexpr (is_signed_int<T>) return a < T(0) ? T(unsigned_of<T>(0) - unsigned_of<T>(a)) : a;
   else return a;
 }
 // -1, 0 or 1; NaN stays NaN. Complex numbers: a / |a|.
-template <class T> ND_FN T sign_of(T a) {
+template <is_number T> ND_FN T sign_of(T a) {
   if constexpr (is_float<T>) return a > T(0) ? T(1) : (a < T(0) ? T(-1) : (a == T(0) ? T(0) : a));
   else if constexpr (is_complex<T>) return m::sign(a);
   else if constexpr (is_signed_int<T>) return T((a > T(0)) - (a < T(0)));
   else return T(a != T(0));
 }
 // A NaN with the same bits everywhere: the sign of a difference of infinities depends on the processor.
-template <class T> ND_FN T not_a_number() { return T(bit_cast<float>(uint32_t(0x7fc00000u))); }
+template <is_number T> ND_FN T not_a_number() { return T(bit_cast<float>(uint32_t(0x7fc00000u))); }
 
 // Wrapping integer arithmetic (plain for floats).
-template <class T> ND_FN T wrap_add(T a, T b) {
+template <is_number T> ND_FN T wrap_add(T a, T b) {
   if constexpr (is_signed_int<T>) return T(unsigned_of<T>(a) + unsigned_of<T>(b));
   return T(a + b);
 }
-template <class T> ND_FN T wrap_sub(T a, T b) {
+template <is_number T> ND_FN T wrap_sub(T a, T b) {
   if constexpr (is_signed_int<T>) return T(unsigned_of<T>(a) - unsigned_of<T>(b));
   return T(a - b);
 }
-template <class T> ND_FN T wrap_mul(T a, T b) {
+template <is_number T> ND_FN T wrap_mul(T a, T b) {
   if constexpr (is_int<T> && sizeof(T) < 4) return T(uint32_t(a) * uint32_t(b));
   else if constexpr (is_int<T>) return T(unsigned_of<T>(a) * unsigned_of<T>(b));
   else return T(a * b);

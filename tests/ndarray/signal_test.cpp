@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include <catena/kernels/numeric.h>
 #include <catena/tests/support/ndarray_numpy.h>
 
 using test::each;
@@ -101,6 +102,13 @@ BOOST_FIXTURE_TEST_CASE(correlation, test::NumpyScene) {
   NUMPY_RAISES("np.correlate(e, v)", nd::correlate(e, v), nd::ValueError);
   NUMPY_RAISES("np.correlate(v, b)", nd::correlate(v, b), nd::ValueError);
   NUMPY_RAISES("np.correlate(v, w, 'best')", nd::correlate(v, w, "best"), nd::ValueError);
+}
+
+// The functions of numbers in kernels/numeric.h have names that functions of arrays have, too, and are found for arrays.
+BOOST_AUTO_TEST_CASE(names_without_namespace) {
+  const nd::Array a = nd::array({-7, 3}), b = nd::array({2, -2});
+  BOOST_TEST(absolute(a).to_vector<std::int64_t>() == std::vector<std::int64_t>({7, 3}));
+  BOOST_TEST(floor_divide(a, b).to_vector<std::int64_t>() == std::vector<std::int64_t>({-4, -2}));
 }
 
 BOOST_FIXTURE_TEST_CASE(windows, test::NumpyScene) {
