@@ -104,7 +104,7 @@ BOOST_FIXTURE_TEST_CASE(correlation, test::NumpyScene) {
   NUMPY_RAISES("np.correlate(v, w, 'best')", nd::correlate(v, w, "best"), nd::ValueError);
 }
 
-// The functions of numbers in kernels/numeric.h have names that functions of arrays have, too, and are found for arrays.
+// Functions of numbers in kernels/numeric.h have names of functions of arrays, and must not be found for arrays.
 BOOST_AUTO_TEST_CASE(names_without_namespace) {
   const nd::Array a = nd::array({-7, 3}), b = nd::array({2, -2});
   BOOST_TEST(absolute(a).to_vector<std::int64_t>() == std::vector<std::int64_t>({7, 3}));
