@@ -64,7 +64,7 @@ std::string resources_of(const std::string& kernel) {
   std::ifstream file(folder / (kernel + ".cu"));
   if (!file) return "null";
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  const nd::cuda::Module module = nd::cuda::compile({text, kernel, {}, 90, {}, true});
+  const nd::cuda::Module module = nd::cuda::compile({.source = text, .name = kernel, .arch = 90, .avoid_spills = true});
   std::ofstream(folder / (kernel + ".cubin"), std::ios::binary) << module.code;
   for (const nd::cuda::KernelResources& r : module.resources) {
     if (r.name != kernel) continue;

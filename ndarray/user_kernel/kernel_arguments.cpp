@@ -236,7 +236,9 @@ std::shared_ptr<const LoadedText> KernelArguments::load(const KernelVariant& var
     const GeneratedUserKernel made = generate_user_kernel(text_, variant);
     LoadedText code{
         text_.label,
-        text_kernels(device_.kind).load_module({text_.label, made.source, text_.options, {}, {}, true}, device_.id)};
+        text_kernels(device_.kind)
+            .load_module({.name = text_.label, .code = made.source, .options = text_.options, .generated = true},
+                         device_.id)};
     code.entry = code.module->function(made.entry);
     if (!made.second.empty()) {
       code.second = code.module->function(made.second);

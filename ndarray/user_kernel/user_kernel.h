@@ -103,10 +103,10 @@ CATENA_EXPORT std::string_view c_type(Dtype t) noexcept;
 struct ModuleText {
   std::string name;  // used in messages: "RawKernel saxpy"
   std::string code;  // CUDA C++
-  std::vector<std::string> options;
-  std::vector<std::string> name_expressions;  // template instances to compile: "scale<float>"
-  std::string image;                          // if set, used instead of `code`: a cubin, fatbin or PTX text
-  bool generated = false;                     // by the library, around a body of the user
+  std::vector<std::string> options = {};
+  std::vector<std::string> name_expressions = {};  // template instances to compile: "scale<float>"
+  std::string image = {};                          // if set, used instead of `code`: a cubin, fatbin or PTX text
+  bool generated = false;                          // by the library, around a body of the user
 };
 
 struct KernelAttributes {

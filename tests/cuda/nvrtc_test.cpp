@@ -136,7 +136,8 @@ void add_result(const Job& job, const Module& module, int arch, Totals& totals) 
 
 void compile_alone(const Job& job, int arch, Totals& totals) {
   try {
-    const Module module = compile({job.kernel.source(), job.pair, {}, arch, {}, true});
+    const Module module =
+        compile({.source = job.kernel.source(), .name = job.pair, .arch = arch, .avoid_spills = true});
     const std::lock_guard lock(totals.mutex);
     add_result(job, module, arch, totals);
   } catch (const catena::Error& e) {

@@ -43,7 +43,8 @@ KernelText text_of(KernelText::Kind kind, const std::string& in, const std::stri
 void check(const KernelText& text, const KernelVariant& variant) {
   const GeneratedUserKernel generated = generate_user_kernel(text, variant);
   for (const int arch : {80, 90, cuda::nvrtc().architectures.back()}) {
-    const cuda::Module module = cuda::compile({generated.source, describe(text), {}, arch, {}, true});
+    const cuda::Module module =
+        cuda::compile({.source = generated.source, .name = describe(text), .arch = arch, .avoid_spills = true});
     BOOST_TEST(!module.code.empty());
     BOOST_TEST(module.resources.size() == (generated.second.empty() ? 1u : 2u));
     BOOST_TEST(!cuda::spills(module.resources), generated.entry);

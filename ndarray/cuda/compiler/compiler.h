@@ -36,11 +36,11 @@ struct Module {
 struct CompileRequest {
   std::string source;
   std::string name = "kernel.cu";  // used in messages
-  std::vector<std::string>
-      expressions;  // names of templates or of kernels that are not extern "C"; resolved in Module::names
-  int arch = 0;     // of the device: 90 for compute capability 9.0
-  std::vector<std::string> options;  // appended to compile_options()
-  bool avoid_spills = false;         // of generated kernels, see compile()
+  // Names of templates or of kernels that are not extern "C"; resolved in Module::names.
+  std::vector<std::string> expressions = {};
+  int arch = 0;                           // of the device: 90 for compute capability 9.0
+  std::vector<std::string> options = {};  // appended to compile_options()
+  bool avoid_spills = false;              // of generated kernels, see compile()
 };
 
 // The assembler may spill a few registers so that a multiprocessor holds more blocks. With avoid_spills, such a text is

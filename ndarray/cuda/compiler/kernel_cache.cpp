@@ -109,7 +109,9 @@ LoadedKernel make_kernel(int device, const KernelKey& wanted, const std::functio
   StoredKernel stored;
   stored.parameter_bytes = generated.parameter_bytes;
   stored.source = generated.source();
-  compile_and_keep({stored.source, generated.name, {}, static_cast<int>(key.arch), {}, true}, [&](const Module& m) {
+  const CompileRequest request{
+      .source = stored.source, .name = generated.name, .arch = static_cast<int>(key.arch), .avoid_spills = true};
+  compile_and_keep(request, [&](const Module& m) {
     stored.resources = resources_of(m, generated.name);
     stored.module = m;
     return disk_cache().store(record_key(key), encode(stored));

@@ -217,7 +217,10 @@ std::optional<StoredText> stored_text(std::string_view key, std::string_view rec
     reader >> kernel >> arch >> text;
     std::optional<StoredKernel> stored = decode_kernel(record, static_cast<int>(arch));
     if (!reader.complete() || text != record_text() || !stored || stored->source.empty()) return std::nullopt;
-    CompileRequest request{std::move(stored->source), stored->resources.name, {}, static_cast<int>(arch), {}, true};
+    CompileRequest request{.source = std::move(stored->source),
+                           .name = stored->resources.name,
+                           .arch = static_cast<int>(arch),
+                           .avoid_spills = true};
     return StoredText{std::move(request), kernel, stored->parameter_bytes};
   }
   StoredText user;

@@ -68,8 +68,10 @@ class WarmUp : Precompilation {
     const bool alone = jobs.size() == 1;
     Module module;
     try {
-      module = compile(
-          {source, alone ? name : catena::concat(name, "_and_", jobs.size() - 1, "_more"), {}, arch_, {}, alone});
+      module = compile({.source = source,
+                        .name = alone ? name : catena::concat(name, "_and_", jobs.size() - 1, "_more"),
+                        .arch = arch_,
+                        .avoid_spills = alone});
     } catch (const catena::CompileError&) {
       if (alone) throw;
       return compile_each(jobs);
