@@ -83,7 +83,7 @@ class WarmUp : Precompilation {
     std::vector<Job> fitting, spilling;
     for (const Job& job : jobs) {
       const KernelResources r = resources_of(module, job.kernel->name);
-      (spills({&r, 1}) ? spilling : fitting).push_back(job);
+      (spilled_bytes({&r, 1}) > 0 ? spilling : fitting).push_back(job);
     }
     count_compilations(fitting.size());
     store(fitting, module, batch_key(arch_, text_, source));
