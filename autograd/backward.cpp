@@ -19,7 +19,9 @@ std::atomic<std::uint64_t> last_run{0};
 }  // namespace
 
 BackwardEngine::BackwardEngine(bool double_backprop, bool retain_grad)
-    : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1), double_(double_backprop), retain_grad_(retain_grad) {}
+    : id_(last_run.fetch_add(1, std::memory_order_relaxed) + 1),
+      double_backprop_(double_backprop),
+      retain_grad_(retain_grad) {}
 
 namespace {
 
@@ -42,23 +44,24 @@ bool holds_alone(const VariableNode* n) {
 }  // namespace
 
 void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& held) {
-  if (x->run != id_ && (x->creator != nullptr || isolated_)) {
-    if (isolated_) {
-      isolated_->saved.push_back({x, x->grad_handle(), x->grad_shared, x->run, held});
+  if (x->run != id_ && (x->creator != nullptr || grad_call_)) {
+    if (grad_call_) {
+      grad_call_->saved.push_back({x, x->grad_handle(), x->grad_shared, x->run, held});
       retain(x);
     }
     enqueue(x);  // may throw, so the gradient is written afterwards
     x->run = id_;
     x->set_grad(gx, true);
-    if (held && !isolated_) {
+    if (held && !grad_call_) {
       Access::forget(held);
       x->held_by_run = true;
     }
   } else if (x->grad == nullptr) {
     // The gradient of a leaf is visible to users, so it must be an ordinary array, not a view that repeats elements.
-    if (!double_ && repeats_elements(gx.data())) x->set_grad(internal::constant_variable(copy(gx.data())), false);
+    if (!double_backprop_ && repeats_elements(gx.data()))
+      x->set_grad(internal::constant_variable(copy(gx.data())), false);
     else x->set_grad(gx, true);
-  } else if (double_) {
+  } else if (double_backprop_) {
     x->set_grad(x->grad_handle() + gx, false);
   } else if (x->grad->creator == nullptr &&
              (x->grad_shared ? x->run == id_ && holds_alone(x->grad) : x->grad->data.is_c_contiguous())) {
@@ -71,12 +74,12 @@ void BackwardEngine::accumulate(VariableNode* x, const Variable& gx, Variable& h
 Variable BackwardEngine::hooked(VariableNode& x, const Variable& g) const {
   if (!x.grad_hooks) [[likely]]
     return g;
-  const RuleModes modes(double_);
+  const RuleModes modes(double_backprop_);
   return x.grad_hooks->call(g);
 }
 
 void BackwardEngine::add_to_leaf(const Variable& leaf, const Variable& g) {
-  const RuleModes modes(double_);
+  const RuleModes modes(double_backprop_);
   for (HookedLeaf& entry : hooked_leaves_)
     if (entry.leaf.is_same(leaf)) {
       entry.grad = entry.grad + g;
@@ -88,16 +91,16 @@ void BackwardEngine::add_to_leaf(const Variable& leaf, const Variable& g) {
 void BackwardEngine::finish_leaves() {
   for (HookedLeaf& entry : hooked_leaves_) {
     const Variable g = hooked(*Access::node(entry.leaf), entry.grad);
-    const RuleModes modes(double_);
+    const RuleModes modes(double_backprop_);
     accumulate(Access::node(entry.leaf), g, entry.leaf);
   }
 }
 
-// Returns the handle that the run has kept since it wrote the gradient, or a new one. run_backward() holds the roots.
-// In grad() the kept handle is that of an outer run.
+// Returns the handle that the run has kept since it wrote the gradient, or a new one. run_backward() holds the
+// variables on which it was called. In grad() the kept handle is that of an outer run.
 Variable BackwardEngine::hold_output(VariableNode* y) {
-  if (isolated_ == nullptr && std::exchange(y->held_by_run, false)) return Access::adopt(y);
-  return is_root(y) ? Variable() : y->hold();
+  if (grad_call_ == nullptr && std::exchange(y->held_by_run, false)) return Access::adopt(y);
+  return is_start_node(y) ? Variable() : y->hold();
 }
 
 // Moves the gradients out of the outputs of f; gradients that must be kept stay, and the result has further handles of
@@ -105,27 +108,28 @@ Variable BackwardEngine::hold_output(VariableNode* y) {
 Variables BackwardEngine::take_output_grads(FunctionNode& f) try {
   Variables gy;
   gy.reserve(f.num_outputs());
-  made_here_ = false;
+  grad_from_this_run_ = false;
   for (std::size_t i = 0; i < f.num_outputs(); ++i) {
     gy.emplace_back();
     VariableNode* y = f.lock_output(i);
     if (y == nullptr) continue;
     const Variable held = hold_output(y);
-    if (y->grad != nullptr && (!isolated_ || y->run == id_)) {
-      made_here_ = !double_ && f.num_outputs() == 1 && y->run == id_;
+    if (y->grad != nullptr && (!grad_call_ || y->run == id_)) {
+      grad_from_this_run_ = !double_backprop_ && f.num_outputs() == 1 && y->run == id_;
       gy.back() = hooked(*y, y->grad_handle());
       if (y->grad_hooks) y->set_grad(gy.back(), true);
-      if (isolated_ && retain_grad_ && held) isolated_->retained.emplace_back(held, gy.back());
+      if (grad_call_ && retain_grad_ && held) grad_call_->retained.emplace_back(held, gy.back());
     }
-    const bool keep = is_root(y) || (!isolated_ && (retain_grad_ || y->retains_grad) && held) ||
-                      (isolated_ && (y->run != id_ || isolated_->wanted.contains(y)));
+    const bool keep = is_start_node(y) || (!grad_call_ && (retain_grad_ || y->retains_grad) && held) ||
+                      (grad_call_ && (y->run != id_ || grad_call_->wanted.contains(y)));
     if (!keep) y->set_grad({}, false);
     internal::release(y);
   }
   // Without double backprop, a gradient that the user set together with its graph must not connect the rules to that
   // graph.
   for (Variable& g : gy)
-    if (!double_ && (g.volatile_flag() != AUTO || g.creator() != nullptr)) g = internal::constant_variable(g.data());
+    if (!double_backprop_ && (g.volatile_flag() != AUTO || g.creator() != nullptr))
+      g = internal::constant_variable(g.data());
   return gy;
 } catch (...) {
   drop_output_grads(f);
@@ -216,9 +220,10 @@ Variables BackwardEngine::call_rule(FunctionNode& f, const Targets& targets, con
   }
   Variables gx;
   {
-    const RuleModes modes(double_);
+    const RuleModes modes(double_backprop_);
     // Outside a run it is false, because a caller of a rule keeps its gradients.
-    const catena::ScopedValue<bool> spare(f.gradient_is_spare_, made_here_ && holds_alone(Access::node(gy[0])));
+    const catena::ScopedValue<bool> spare(f.gradient_is_spare_,
+                                          grad_from_this_run_ && holds_alone(Access::node(gy[0])));
     const internal::DefaultDeviceScope current = scope_of_rule(f, gy);
     gx = f.backward(targets, gy);
   }
@@ -254,7 +259,7 @@ void BackwardEngine::process(FunctionNode& f) {
       held = x->held_by_run ? Variable() : x->hold();
     }
     // The last handle of a leaf may be destroyed after wanted() has seen it, by another thread or by the rule.
-    if (x->creator == nullptr && !held && isolated_ == nullptr) continue;
+    if (x->creator == nullptr && !held && grad_call_ == nullptr) continue;
     const Array& g = gx[k].data();
     if (g.dtype() != x->dtype || g.ndim() != int(x->shape.size()) ||
         !std::equal(x->shape.begin(), x->shape.end(), g.shape().begin()) ||
@@ -262,7 +267,7 @@ void BackwardEngine::process(FunctionNode& f) {
       internal::check_grad(&f, x->data, x->dtype, Shape(std::span<const std::int64_t>(x->shape)),
                            x->data ? x->data.device() : x->device, g);
     if (x->is_parameter && on_parameter_ != nullptr) (*on_parameter_)(*x, f);
-    if (x->creator == nullptr && isolated_ == nullptr) {
+    if (x->creator == nullptr && grad_call_ == nullptr) {
       watch_.note(x, f);
       internal::FinalGradients::check_open(*x);
       if (x->grad_hooks) [[unlikely]] {
@@ -270,7 +275,7 @@ void BackwardEngine::process(FunctionNode& f) {
         continue;
       }
     }
-    const RuleModes modes(double_);
+    const RuleModes modes(double_backprop_);
     accumulate(x, gx[k], held);
   }
 }
@@ -280,7 +285,7 @@ void BackwardEngine::drop_output_grads(FunctionNode& f) noexcept {
     VariableNode* y = f.lock_output(i);
     if (y == nullptr) continue;
     const Variable held = hold_output(y);
-    if (y->run == id_ && !is_root(y)) y->set_grad({}, false);
+    if (y->run == id_ && !is_start_node(y)) y->set_grad({}, false);
     internal::release(y);
   }
 }
@@ -316,34 +321,35 @@ const OnParameter* current_on_parameter() noexcept { return on_parameter_of_run;
 
 namespace {
 
-// Gives a root without a gradient the one with which it starts. f: its creator.
-void start_gradient(const Variable& root, VariableNode* y, const FunctionNode& f, double loss_scale) {
-  if (root.size() == 1) {
-    if (root.device().kind == Device::Kind::cpu && !OwnLossWarning::is_active())
-      warn_of_nan_loss(loss_value(root.data()));
-    const Array one = loss_scale == 1 ? ones_like(root.data()) : full_like(root.data(), loss_scale);
+// Gives a variable on which backward was called, and which has no gradient, the one with which it starts. f: its
+// creator.
+void start_gradient(const Variable& output, VariableNode* y, const FunctionNode& f, double loss_scale) {
+  if (output.size() == 1) {
+    if (output.device().kind == Device::Kind::cpu && !OwnLossWarning::is_active())
+      warn_of_nan_loss(loss_value(output.data()));
+    const Array one = loss_scale == 1 ? ones_like(output.data()) : full_like(output.data(), loss_scale);
     return y->set_grad(internal::constant_variable(one), false);
   }
   bool other = false;
   for (std::size_t i = 0; i < f.num_outputs(); ++i) other |= f.output(i) && f.output(i).grad();
   catena::check<catena::RuntimeError>(
-      other, "backward", "the variable has shape ", root.shape(),
+      other, "backward", "the variable has shape ", output.shape(),
       " and no gradient; set its grad first (only a single element starts with 1 by itself)");
 }
 
 }  // namespace
 
-void run_backward(const Variables& roots, const BackwardOptions& options, const OnParameter* on_parameter,
+void run_backward(const Variables& outputs, const BackwardOptions& options, const OnParameter* on_parameter,
                   const OnFinal* on_final) try {
   // A backward pass within a rule (forget) or within an optimizer's update is not checked here: the optimizer has a
   // more detailed message.
   const bool in_rule = modes().in_backward_rule, by_user = !in_rule && on_parameter == nullptr;
   Variables held;
-  for (const Variable& root : roots) {
-    catena::check<catena::ValueError>(bool(root), "backward", "called on a null Variable");
-    const Variable y = Access::node(root)->root()->hold();  // a root may be an alias, which is no handle of y
+  for (const Variable& output : outputs) {
+    catena::check<catena::ValueError>(bool(output), "backward", "called on a null Variable");
+    const Variable y = Access::node(output)->graph_node()->hold();  // `output` may be an alias, which is no handle of y
     if (y.creator() != nullptr) held.push_back(y);
-    else if (by_user) BackwardWatch::warn_of_no_graph(root);
+    else if (by_user) BackwardWatch::warn_of_no_graph(output);
   }
   if (held.empty()) return;
   BackwardEngine engine(options.enable_double_backprop || options.create_graph, options.retain_grad);
@@ -353,12 +359,12 @@ void run_backward(const Variables& roots, const BackwardOptions& options, const 
     final_gradients.emplace(held, *on_final);
     engine.report_final(&*final_gradients);
   }
-  for (const Variable& root : held) {
-    VariableNode* const y = Access::node(root);
+  for (const Variable& output : held) {
+    VariableNode* const y = Access::node(output);
     if (!in_rule) BackwardWatch::check_repeated(*y->creator);
-    if (y->grad == nullptr) start_gradient(root, y, *y->creator, options.loss_scale);
+    if (y->grad == nullptr) start_gradient(output, y, *y->creator, options.loss_scale);
   }
-  for (const Variable& root : held) engine.start_at(Access::node(root), held.size() > 1);
+  for (const Variable& output : held) engine.start_at(Access::node(output), held.size() > 1);
   const catena::ScopedValue<const GradInputs*> no_grad_inputs(modes().grad_inputs, nullptr);
   const catena::ScopedValue<const OnParameter*> reports(on_parameter_of_run, on_parameter);
   engine.run();
@@ -369,29 +375,29 @@ void run_backward(const Variables& roots, const BackwardOptions& options, const 
 
 }  // namespace internal
 
-void backward(const Variables& roots, const BackwardOptions& options) { internal::run_backward(roots, options); }
-void backward(const Variable& root, const BackwardArguments& a) {
-  internal::backward_with({root}, {.grad_tensors = a.gradient ? Variables{a.gradient} : Variables(),
-                                   .create_graph = a.create_graph,
-                                   .inputs = a.inputs});
+void backward(const Variables& outputs, const BackwardOptions& options) { internal::run_backward(outputs, options); }
+void backward(const Variable& output, const BackwardArguments& a) {
+  internal::backward_with({output}, {.grad_tensors = a.gradient ? Variables{a.gradient} : Variables(),
+                                     .create_graph = a.create_graph,
+                                     .inputs = a.inputs});
 }
-void internal::backward_with(const Variables& roots, const BackwardListArguments& a) {
+void internal::backward_with(const Variables& outputs, const BackwardListArguments& a) {
   const Variables& gradients = a.grad_tensors;
-  catena::check<catena::ValueError>(gradients.empty() || gradients.size() == roots.size(), "backward", gradients.size(),
-                                    " gradients given for ", roots.size(), " variables");
+  catena::check<catena::ValueError>(gradients.empty() || gradients.size() == outputs.size(), "backward",
+                                    gradients.size(), " gradients given for ", outputs.size(), " variables");
   if (a.inputs.empty()) {
     for (std::size_t i = 0; i < gradients.size(); ++i)
-      if (gradients[i]) Variable(roots[i]).set_grad_variable(gradients[i]);
-    return autograd::backward(roots, BackwardOptions{.create_graph = a.create_graph});
+      if (gradients[i]) Variable(outputs[i]).set_grad_variable(gradients[i]);
+    return autograd::backward(outputs, BackwardOptions{.create_graph = a.create_graph});
   }
-  for (std::size_t i = 0; i < roots.size(); ++i)
-    catena::check<catena::RuntimeError>(roots[i].size() == 1 || (!gradients.empty() && gradients[i]), "backward",
-                                        "the variable has shape ", roots[i].shape(),
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    catena::check<catena::RuntimeError>(outputs[i].size() == 1 || (!gradients.empty() && gradients[i]), "backward",
+                                        "the variable has shape ", outputs[i].shape(),
                                         " and no gradient is given for it");
   Variables before;
   for (const Variable& x : a.inputs) before.push_back(x.grad_variable());  // null for none
   const bool sets_grad = true, retains_grad = false;
-  grad(roots, a.inputs, gradients, before, sets_grad, retains_grad, a.create_graph);
+  grad(outputs, a.inputs, gradients, before, sets_grad, retains_grad, a.create_graph);
 }
 
 }  // namespace autograd

@@ -18,7 +18,7 @@ using OnParameter = catena::Function<void(VariableNode&, FunctionNode&)>;
 // are final only at the end of the pass are not reported.
 using OnFinal = catena::Function<void(VariableNode&)>;
 // Implements Variable::backward and autograd::backward.
-CATENA_EXPORT void run_backward(const Variables& roots, const BackwardOptions& options,
+CATENA_EXPORT void run_backward(const Variables& outputs, const BackwardOptions& options,
                                 const OnParameter* on_parameter = nullptr, const OnFinal* on_final = nullptr);
 
 // Returns the callback to which the backward pass that now calls a rule on this thread reports parameters; null if

@@ -29,27 +29,27 @@ struct BackwardListArguments {
   GradOutputs inputs = {};
 };
 namespace internal {
-CATENA_EXPORT void backward_with(const Variables& roots, const BackwardListArguments& arguments);
+CATENA_EXPORT void backward_with(const Variables& outputs, const BackwardListArguments& arguments);
 }
 // A template, so that {.create_graph = true} is not ambiguous: it means BackwardOptions.
 template <std::same_as<BackwardListArguments> L = BackwardListArguments>
-void backward(const Variables& roots, const L& arguments) {
-  internal::backward_with(roots, arguments);
+void backward(const Variables& outputs, const L& arguments) {
+  internal::backward_with(outputs, arguments);
 }
 // The gradients by position: backward({a, b}, {ga, gb}).
-inline void backward(const Variables& roots, std::initializer_list<Variable> grad_tensors) {
-  internal::backward_with(roots, {.grad_tensors = Variables(grad_tensors)});
+inline void backward(const Variables& outputs, std::initializer_list<Variable> grad_tensors) {
+  internal::backward_with(outputs, {.grad_tensors = Variables(grad_tensors)});
 }
-template <std::same_as<Variables> L> void backward(const Variables& roots, const L& grad_tensors) {
-  internal::backward_with(roots, {.grad_tensors = grad_tensors});
+template <std::same_as<Variables> L> void backward(const Variables& outputs, const L& grad_tensors) {
+  internal::backward_with(outputs, {.grad_tensors = grad_tensors});
 }
 // One variable: backward(loss), backward(loss, {.retain_graph = true}).
-template <std::derived_from<Variable> V> void backward(const V& root, const BackwardOptions& options = {}) {
-  root.backward(options);
+template <std::derived_from<Variable> V> void backward(const V& output, const BackwardOptions& options = {}) {
+  output.backward(options);
 }
 template <std::derived_from<Variable> V, std::derived_from<Variable> G>
-void backward(const V& root, const G& gradient) {
-  root.backward(gradient);
+void backward(const V& output, const G& gradient) {
+  output.backward(gradient);
 }
 
 }  // namespace autograd

@@ -42,7 +42,7 @@ class BackwardEngine {
 
   // State of grad(): only the functions in `functions` are processed, gradients that variables already have are
   // ignored, and all gradients are restored at the end, also those of an outer run that is in progress.
-  struct Isolated {
+  struct GradCall {
     std::unordered_set<const FunctionNode*> functions;
     std::unordered_set<const VariableNode*> wanted;
     struct Saved {
@@ -55,14 +55,15 @@ class BackwardEngine {
     std::vector<Saved> saved;
     std::vector<std::pair<Variable, Variable>> retained;  // variables and their gradients, if these are retained
   };
-  void isolate(Isolated* isolated) { isolated_ = isolated; }
+  void run_for(GradCall* call) { grad_call_ = call; }
 
-  // Adds a variable on which backward was called, which has its gradient. If there are several, what flows to one from
-  // another is added.
+  // Adds a variable on which backward was called, which has its gradient. several: backward was called on several
+  // variables. If one of them depends on another one, the gradient that reaches the other one is added to the gradient
+  // that it had at the start.
   void start_at(VariableNode* y, bool several) {
     y->run = several ? id_ : 0;
     if (several) y->grad_shared = true;
-    roots_.push_back(y);
+    start_nodes_.push_back(y);
     enqueue(y);
   }
   void report_parameters(const internal::OnParameter* to) { on_parameter_ = to; }
@@ -70,7 +71,7 @@ class BackwardEngine {
 
   void enqueue(VariableNode* n) {
     FunctionNode* f = n->creator;
-    if (f == nullptr || (isolated_ && !isolated_->functions.contains(f))) return;
+    if (f == nullptr || (grad_call_ && !grad_call_->functions.contains(f))) return;
     if (!f->lists_output(n)) [[unlikely]]
       catena::fail<catena::RuntimeError>(
           "backward", f->label(), " was applied again after it made this variable; make one function object per call");
@@ -119,11 +120,13 @@ class BackwardEngine {
            x->handles.load(catena::MemoryOrder::relaxed) != 0;
   }
   bool wanted(const VariableNode* x) {
-    if (isolated_)
-      return isolated_->wanted.contains(x) || (x->creator != nullptr && isolated_->functions.contains(x->creator));
+    if (grad_call_)
+      return grad_call_->wanted.contains(x) || (x->creator != nullptr && grad_call_->functions.contains(x->creator));
     return kept(x) || (x->requires_grad && x->creator != nullptr && leads_to_kept(x->creator));
   }
-  bool is_root(const VariableNode* y) const { return std::find(roots_.begin(), roots_.end(), y) != roots_.end(); }
+  bool is_start_node(const VariableNode* y) const {
+    return std::find(start_nodes_.begin(), start_nodes_.end(), y) != start_nodes_.end();
+  }
   bool leads_to_kept(FunctionNode* f);
   void add_to_leaf(const Variable& leaf, const Variable& g);
   void process(FunctionNode& f);
@@ -135,15 +138,16 @@ class BackwardEngine {
   void abandon() noexcept;
 
   std::uint64_t id_;
-  bool double_, retain_grad_;
-  bool made_here_ = false;  // the current function has one output, and this run made its gradient
-  Isolated* isolated_ = nullptr;
+  bool double_backprop_, retain_grad_;
+  bool grad_from_this_run_ = false;  // the current function has one output, and this run made its gradient
+  GradCall* grad_call_ = nullptr;
   const internal::OnParameter* on_parameter_ = nullptr;
   internal::FinalGradients* final_ = nullptr;
   internal::BackwardWatch watch_;
-  // The variables on which backward was called; they keep their gradients.
-  catena::SmallVector<VariableNode*, 2> roots_;
-  // Leaves with hooks, and the sums of their gradients of this run, which the hooks get at its end.
+  // The nodes of the variables on which backward was called; they keep their gradients.
+  catena::SmallVector<VariableNode*, 2> start_nodes_;
+  // Leaves with hooks, and the sums of the gradients that this run computed for them; the hooks are called with these
+  // sums at the end of the run.
   struct HookedLeaf {
     Variable leaf, grad;
   };

@@ -29,9 +29,9 @@ NumberedCall::~NumberedCall() { modes().recomputation = outer_; }
 void for_each_source(const Variables& ys, const Variables& xs, std::uint32_t recomputation,
                      const catena::Function<void(VariableNode&)>& f) {
   std::unordered_set<VariableNode*> seen;
-  for (const Variable& x : xs) seen.insert(Access::node(x)->root());
+  for (const Variable& x : xs) seen.insert(Access::node(x)->graph_node());
   std::vector<VariableNode*> pending;
-  for (const Variable& y : ys) pending.push_back(Access::node(y)->root());
+  for (const Variable& y : ys) pending.push_back(Access::node(y)->graph_node());
   while (!pending.empty()) {
     VariableNode* const n = pending.back();
     pending.pop_back();

@@ -94,7 +94,7 @@ class GraphBuilder {
     check<catena::TypeError>(bool(root.variable()) || root.function() != nullptr, "build_computational_graph",
                              "an output is null");
     if (root.function() != nullptr) index_of(root.function());
-    else index_of(internal::Access::node(root.variable())->root());
+    else index_of(internal::Access::node(root.variable())->graph_node());
     while (!pending_.empty()) {
       const Pending next = pending_.back();
       pending_.pop_back();
@@ -155,7 +155,7 @@ class GraphBuilder {
   }
   void visit(FunctionNode& f) {
     for (std::size_t i = 0; i < f.num_inputs(); ++i) {
-      const std::size_t from = index_of(f.input_node(i)->root());
+      const std::size_t from = index_of(f.input_node(i)->graph_node());
       edges_.insert({from, indices_.at(&f)});
     }
   }

@@ -82,8 +82,8 @@ class CATENA_EXPORT ComputationalGraph {
   GraphOptions options_;
 };
 
-// Returns the graph of all variables and functions that the roots depend on, back to variables without a creator.
-// Inputs precede the variables computed from them. TypeError for a null root.
+// Returns the graph of all variables and functions that `outputs` depend on, back to variables without a creator.
+// Inputs precede the variables computed from them. TypeError for a null output.
 CATENA_EXPORT ComputationalGraph build_computational_graph(const GraphRoots& outputs, const GraphOptions& options = {});
 
 // Chainer's module.

@@ -15,7 +15,7 @@ using catena::ValueError;
 Variable zeros_like_variable(const Variable& v) { return constant_variable(zeros_like(v.data())); }
 
 // One call of the function, with inputs that are variables of its own: copies in the graph of the inputs if the results
-// are functions of these, else roots.
+// are functions of these, else leaves.
 struct Evaluation {
   Variables inputs, outputs;
   Evaluation(const char* op, const ListFunction& f, const Variables& xs, bool graph) {
@@ -51,12 +51,12 @@ Variables gradients_of(const Variables& ys, const Variables& xs, const Variables
   return gx;
 }
 
-// Roots with the values of the variables, unless the results are functions of the inputs.
+// Leaves with the values of the variables, unless the results are functions of the inputs.
 Variables finished(const Variables& v, bool graph) {
   if (graph) return v;
-  Variables roots;
-  for (const Variable& y : v) roots.push_back(constant_variable(y.data()));
-  return roots;
+  Variables leaves;
+  for (const Variable& y : v) leaves.push_back(constant_variable(y.data()));
+  return leaves;
 }
 
 // Returns the derivatives of all elements of y with respect to x, of shape y.shape + x.shape.

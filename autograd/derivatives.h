@@ -10,7 +10,7 @@
 // values of the inputs, and nobody's .grad changes. A derivative that is 0 because nothing depends on the input is an
 // array of zeros. Parameters that f reads are constants here.
 //
-// By default the results are roots. With enable_double_backprop they are functions of the inputs, and of the other
+// By default the results are leaves. With enable_double_backprop they are functions of the inputs, and of the other
 // variables that f reads, and can be differentiated again: hvp is vjp of a gradient.
 //
 // Costs, in units of one call of f: vjp about 3; jvp about 5, because the forward mode is the derivative of the

@@ -8,13 +8,13 @@ namespace autograd::internal {
 
 constinit thread_local FinalGradients* FinalGradients::current = nullptr;
 
-FinalGradients::FinalGradients(const Variables& roots, const OnFinal& report) : outer_(current), report_(report) {
+FinalGradients::FinalGradients(const Variables& outputs, const OnFinal& report) : outer_(current), report_(report) {
   std::unordered_set<const FunctionNode*> seen;
   std::vector<const FunctionNode*> open;
   const auto enter = [&](const FunctionNode* f) {
     if (f != nullptr && seen.insert(f).second) open.push_back(f);
   };
-  for (const Variable& root : roots) enter(root.creator());
+  for (const Variable& output : outputs) enter(output.creator());
   while (!open.empty()) {
     const FunctionNode* const f = open.back();
     open.pop_back();

@@ -19,7 +19,7 @@ namespace autograd::internal {
 // exists, the passes that rules start themselves on this thread are checked.
 class FinalGradients {
  public:
-  FinalGradients(const Variables& roots, const OnFinal& report);
+  FinalGradients(const Variables& outputs, const OnFinal& report);
   ~FinalGradients();
   FinalGradients(const FinalGradients&) = delete;
   FinalGradients& operator=(const FinalGradients&) = delete;

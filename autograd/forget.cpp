@@ -48,7 +48,7 @@ Variables captured_leaves(const Variables& ys, const Variables& xs, std::uint32_
 bool inside_of_grad(const Variables& leaves) {
   const GradInputs* const inputs = modes().grad_inputs;
   for (const Variable& leaf : leaves)
-    check<RuntimeError>(!is_grad_input(inputs, Access::node(leaf)->root()), kOp,
+    check<RuntimeError>(!is_grad_input(inputs, Access::node(leaf)->graph_node()), kOp,
                         "grad() is to compute the gradient of a variable of ", leaf.label(),
                         " that func reads without having it as an argument: pass it as an argument");
   return inputs != nullptr;
@@ -56,7 +56,7 @@ bool inside_of_grad(const Variables& leaves) {
 
 void accumulate(Variable leaf, const Variable& g) {
   if (const Variable before = leaf.grad_variable()) leaf.set_grad_variable(before + g);
-  else Access::node(leaf)->root()->set_grad(g, true);  // g may be the gradient of other variables, too
+  else Access::node(leaf)->graph_node()->set_grad(g, true);  // g may be the gradient of other variables, too
 }
 
 // The last input is an empty leaf that only the node holds. Its gradient can be read, so the rule is always called,

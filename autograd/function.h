@@ -28,7 +28,7 @@ namespace autograd {
 
 class CATENA_EXPORT Function : public FunctionNode {
  public:
-  Function() { raw_style_ = true; }
+  Function() { is_chainer_function_ = true; }
 
   std::string label() const override;  // the name of the class
 

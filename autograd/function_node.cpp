@@ -33,18 +33,18 @@ class FunctionNode::OutputLock {
 };
 
 namespace {
-constinit thread_local FunctionNode* doomed = nullptr;  // linked through next_
+constinit thread_local FunctionNode* to_delete = nullptr;  // nodes whose count is 0, linked through next_
 constinit thread_local bool draining = false;
 }  // namespace
 
 void release(FunctionNode* f) noexcept {
   if (f == nullptr || !catena::drop_reference(f->refs_)) return;
-  f->next_ = std::exchange(doomed, f);
+  f->next_ = std::exchange(to_delete, f);
   if (draining) return;  // an outer call of release is in the loop below and will delete f
   draining = true;
-  while (FunctionNode* dying = doomed) {
-    doomed = dying->next_;
-    delete dying;
+  while (FunctionNode* node = to_delete) {
+    to_delete = node->next_;
+    delete node;
   }
   draining = false;
 }
@@ -292,7 +292,7 @@ Arrays FunctionNode::run_forward(const Arrays& in) {
 
 void FunctionNode::start() {
   if (applied_) {
-    catena::check<catena::RuntimeError>(raw_style_, label(),
+    catena::check<catena::RuntimeError>(is_chainer_function_, label(),
                                         "this function node was applied before; one node is one call: make another");
     drop_inputs();
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
@@ -352,7 +352,7 @@ void FunctionNode::connect_inputs(std::span<const Variable> inputs, const Arrays
   rank_ = 0;
   recomputation_ = internal::modes().recomputation;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    VariableNode* n = Access::node(inputs[i])->root();
+    VariableNode* n = Access::node(inputs[i])->graph_node();
     n->dtype = in[i].dtype();
     n->device = in[i].device();
     if (const Shape& s = in[i].shape();
@@ -383,7 +383,7 @@ Variable FunctionNode::connect_output(const internal::GraphMode& mode, int index
 }
 
 void FunctionNode::fill_retained(const Arrays& in, const Arrays& out) {
-  if (raw_style_) {
+  if (is_chainer_function_) {
     retained_inputs_.clear();
     for (std::size_t i = 0; i < in.size(); ++i) retained_inputs_.push_back({int(i), 0, {}});
   }
@@ -409,17 +409,17 @@ void FunctionNode::retain_outputs(std::initializer_list<int> indices) {
 }
 
 namespace {
-// Returns a handle to `data` that represents `root` in graphs. The variable itself may be destroyed by now, or hold
-// another array.
-Variable alias(VariableNode* root, const Array& data) {
+// Returns a handle to `data` that represents the node `aliased` in graphs. The variable of that node may be destroyed
+// by now, or hold another array.
+Variable alias(VariableNode* aliased, const Array& data) {
   auto* n = new VariableNode;
   Variable v = Access::adopt(n);
   n->data = data;
-  if (root != nullptr) {
-    n->requires_grad = root->requires_grad;
-    n->rank = root->rank;
-    retain(root);
-    n->alias_of = root;
+  if (aliased != nullptr) {
+    n->requires_grad = aliased->requires_grad;
+    n->rank = aliased->rank;
+    retain(aliased);
+    n->alias_of = aliased;
   }
   return v;
 }

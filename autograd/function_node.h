@@ -1,6 +1,7 @@
 // FunctionNode: one application of a differentiable function. The backward rule is written on Variables, so every
-// derivative can be differentiated again. Functions on raw arrays in the style of Chainer derive from Function
-// (function.h).
+// derivative can be differentiated again. A class may have a second rule, on arrays, which calls a fused kernel;
+// backward uses it if needs_double_backprop() returns false. Functions on raw arrays in the style of Chainer derive
+// from Function (function.h).
 //
 //   struct Exp : FunctionNode {
 //     std::string label() const override { return "exp"; }
@@ -227,7 +228,7 @@ class CATENA_EXPORT FunctionNode : public catena::internal::FromFreeList {
   bool gradient_is_spare_ = false;
   // True for a Function (function.h): it retains all its inputs, and may be applied again, which removes its earlier
   // outputs from the graph.
-  bool raw_style_ = false;
+  bool is_chainer_function_ = false;
   catena::SmallVector<internal::VariableNode*, 3> inputs_;   // owning
   catena::SmallVector<internal::VariableNode*, 2> outputs_;  // not owning: the destructor of an output clears its entry
   catena::SmallVector<Retained, 2> retained_inputs_;

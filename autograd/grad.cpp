@@ -50,9 +50,9 @@ std::unordered_set<const FunctionNode*> functions_between(const Variables& outpu
 // Restores the gradients of all variables that the run wrote, even if a rule throws.
 class Restore {
  public:
-  explicit Restore(BackwardEngine::Isolated& isolated) : isolated_(isolated) {}
+  explicit Restore(BackwardEngine::GradCall& call) : grad_call_(call) {}
   ~Restore() {
-    for (auto& s : isolated_.saved) {
+    for (auto& s : grad_call_.saved) {
       s.node->set_grad(s.grad, s.shared);
       s.node->run = s.run;
       internal::release(s.node);
@@ -62,7 +62,7 @@ class Restore {
   Restore& operator=(const Restore&) = delete;
 
  private:
-  BackwardEngine::Isolated& isolated_;
+  BackwardEngine::GradCall& grad_call_;
 };
 
 // Registers the inputs of a call of grad() for is_grad_input().
@@ -71,7 +71,7 @@ class GradInputsOf {
   explicit GradInputsOf(const Variables& inputs)
       : list_{nodes_, internal::modes().grad_inputs}, scope_(internal::modes().grad_inputs, &list_) {
     for (const Variable& x : inputs)
-      if (x) nodes_.insert(Access::node(x)->root());
+      if (x) nodes_.insert(Access::node(x)->graph_node());
   }
 
  private:
@@ -81,28 +81,27 @@ class GradInputsOf {
 };
 
 // The run of grad(). The gradients of the results are read before they are restored.
-Variables isolated_gradients(BackwardEngine::Isolated& isolated, const Variables& outputs, const Variables& inputs,
-                             const Variables& grad_outputs, bool double_backprop, bool retain_grad) {
+Variables gradients_of_call(BackwardEngine::GradCall& call, const Variables& outputs, const Variables& inputs,
+                            const Variables& grad_outputs, bool double_backprop, bool retain_grad) {
   BackwardEngine engine(double_backprop, retain_grad);
-  engine.isolate(&isolated);
+  engine.run_for(&call);
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     Variable g = grad_outputs.empty() ? Variable() : grad_outputs[k];
     if (!g) g = internal::constant_variable(ones_like(outputs[k].data()));
     internal::check_grad(nullptr, outputs[k].data(), outputs[k].dtype(), outputs[k].shape(), outputs[k].device(),
                          g.data());
     const RuleModes modes(double_backprop);
-    VariableNode* y = Access::node(outputs[k])->root();
+    VariableNode* y = Access::node(outputs[k])->graph_node();
     Variable held = y->hold();
     engine.accumulate(y, g, held);
   }
   engine.run();
   Variables result;
   for (const Variable& x : inputs) {
-    VariableNode* n = Access::node(x)->root();
-    const bool reached =
-        std::any_of(isolated.saved.begin(), isolated.saved.end(), [n](const auto& s) { return s.node == n; });
+    VariableNode* n = Access::node(x)->graph_node();
+    const bool reached = std::any_of(call.saved.begin(), call.saved.end(), [n](const auto& s) { return s.node == n; });
     // The hooks of a variable whose creator was processed have run.
-    const bool processed = n->creator != nullptr && isolated.functions.contains(n->creator);
+    const bool processed = n->creator != nullptr && call.functions.contains(n->creator);
     result.push_back(!reached ? Variable() : processed ? n->grad_handle() : engine.hooked(*n, n->grad_handle()));
   }
   return result;
@@ -142,7 +141,7 @@ Variables grad(const Variables& outputs, const Variables& inputs, const Variable
     result[i] = result[i] ? result[i] + more : more;
   }
   if (set_grad)
-    for (std::size_t i = 0; i < inputs.size(); ++i) Access::node(inputs[i])->root()->set_grad(result[i], true);
+    for (std::size_t i = 0; i < inputs.size(); ++i) Access::node(inputs[i])->graph_node()->set_grad(result[i], true);
   return result;
 } catch (...) {
   catena::rethrow_standard("grad");
@@ -155,14 +154,14 @@ Variables internal::gradients(const Variables& outputs, const Variables& inputs,
   for (const Variables* list : {&outputs, &inputs})
     for (const Variable& v : *list)
       catena::check<catena::TypeError>(bool(v), "grad", "an output or input is a null Variable");
-  BackwardEngine::Isolated isolated;
-  for (const Variable& x : inputs) isolated.wanted.insert(Access::node(x)->root());
-  isolated.functions = functions_between(outputs, isolated.wanted, ends);
+  BackwardEngine::GradCall call;
+  for (const Variable& x : inputs) call.wanted.insert(Access::node(x)->graph_node());
+  call.functions = functions_between(outputs, call.wanted, ends);
   const Variables result = [&] {
-    const Restore restore(isolated);
-    return isolated_gradients(isolated, outputs, inputs, grad_outputs, enable_double_backprop, retain_grad);
+    const Restore restore(call);
+    return gradients_of_call(call, outputs, inputs, grad_outputs, enable_double_backprop, retain_grad);
   }();
-  for (const auto& [y, g] : isolated.retained) Access::node(y)->set_grad(g, true);
+  for (const auto& [y, g] : call.retained) Access::node(y)->set_grad(g, true);
   return result;
 }
 

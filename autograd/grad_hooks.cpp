@@ -15,7 +15,7 @@ void GradHook::remove() {
 
 GradHook Variable::add_hook(GradHook::Function hook) const {
   catena::check<catena::TypeError>(bool(hook), "register_hook", "the hook is not callable");
-  catena::Owned<internal::GradHooks>& hooks = checked().root()->grad_hooks;
+  catena::Owned<internal::GradHooks>& hooks = checked().graph_node()->grad_hooks;
   if (!hooks) hooks = catena::Owned<internal::GradHooks>(new internal::GradHooks);
   return hooks->add(std::move(hook));
 }

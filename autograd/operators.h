@@ -114,13 +114,13 @@ template <VariableLike A, class B> Variable operator%(const A& x, const B& b) re
 }
 
 namespace internal {
-// Where no graph is recorded, writes `result` into the array of a parameter or of another root with a gradient, if it
+// Where no graph is recorded, writes `result` into the array of a parameter or of another leaf with a gradient, if it
 // has the same shape and dtype; else assigns it.
 CATENA_EXPORT Variable& updated(Variable& a, const Variable& result);
 }  // namespace internal
 
 // Assigns a new variable, as in Python: other handles keep the old one. Within autograd::no_grad, a parameter, and any
-// other root that has a gradient, is written in place as in PyTorch: w -= rate * w.grad() updates w for all handles.
+// other leaf that has a gradient, is written in place as in PyTorch: w -= rate * w.grad() updates w for all handles.
 template <class B> Variable& operator+=(Variable& a, const B& b) requires VariableOperands<Variable, B> {
   return internal::updated(a, a + b);
 }

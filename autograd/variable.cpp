@@ -76,7 +76,7 @@ Variable::Variable(Pending) : node_(new VariableNode) {}
 void Variable::drop_data() {
   VariableNode& n = checked();
   n.data = {};
-  n.root()->set_grad({}, false);
+  n.graph_node()->set_grad({}, false);
 }
 
 namespace {
@@ -124,7 +124,7 @@ void Variable::set_data(const Array& data) {
 }
 
 Array Variable::grad() const {
-  const VariableNode* n = checked().root();
+  const VariableNode* n = checked().graph_node();
   return n->grad ? n->grad->data : Array();
 }
 
@@ -133,10 +133,10 @@ void Variable::set_grad(const Array& grad) {
   else cleargrad();
 }
 
-Variable Variable::grad_variable() const { return checked().root()->grad_handle(); }
+Variable Variable::grad_variable() const { return checked().graph_node()->grad_handle(); }
 
 void Variable::set_grad_variable(const Variable& grad) {
-  VariableNode* n = checked().root();
+  VariableNode* n = checked().graph_node();
   if (grad) {
     const Array& data = present();
     internal::check_grad(nullptr, data, data.dtype(), data.shape(), data.device(), grad.data());
@@ -144,15 +144,15 @@ void Variable::set_grad_variable(const Variable& grad) {
   n->set_grad(grad, false);
 }
 
-FunctionNode* Variable::creator() const noexcept { return node_ ? node_->root()->creator : nullptr; }
-int Variable::rank() const noexcept { return node_ ? node_->root()->rank : 0; }
+FunctionNode* Variable::creator() const noexcept { return node_ ? node_->graph_node()->creator : nullptr; }
+int Variable::rank() const noexcept { return node_ ? node_->graph_node()->rank : 0; }
 Flag Variable::volatile_flag() const noexcept { return node_ ? node_->volatile_flag : AUTO; }
 void Variable::set_volatile(Flag f) { checked().volatile_flag = f; }
 bool Variable::requires_grad() const noexcept { return node_ && node_->requires_grad; }
 void Variable::set_requires_grad(bool requires_grad) {
   VariableNode& n = checked();
-  catena::check<catena::RuntimeError>(n.root()->is_leaf(), "set_requires_grad",
-                                      "the variable was made by a function (unchain() makes it a root)");
+  catena::check<catena::RuntimeError>(n.graph_node()->is_leaf(), "set_requires_grad",
+                                      "the variable was made by a function (unchain() makes it a leaf)");
   catena::check<catena::TypeError>(!requires_grad || !n.data || has_gradients(n.data.dtype()), "set_requires_grad",
                                    "a variable of ", n.data ? n.data.dtype() : Dtype::float32, " has no gradient");
   n.requires_grad = requires_grad;
@@ -173,7 +173,7 @@ void Variable::set_name(const std::string& name) try {
 }
 
 void Variable::set_creator(FunctionNode* creator, int output_index) {
-  checked().root()->set_creator(creator, output_index);
+  checked().graph_node()->set_creator(creator, output_index);
 }
 
 // ---- moving and copying values ------------------------------------------------------------------
@@ -181,9 +181,9 @@ void Variable::set_creator(FunctionNode* creator, int output_index) {
 void Variable::to_device(Device device) {
   VariableNode& n = checked();
   n.data = autograd::to_device(n.data, device);
-  VariableNode* root = n.root();
-  if (root->grad == nullptr || root->grad->data.device() == device) return;
-  root->set_grad(wrap(autograd::to_device(root->grad->data, device)), false);
+  VariableNode* node = n.graph_node();
+  if (node->grad == nullptr || node->grad->data.device() == device) return;
+  node->set_grad(wrap(autograd::to_device(node->grad->data, device)), false);
 }
 
 void Variable::to_gpu(std::optional<int> id) {
@@ -196,11 +196,11 @@ void Variable::to_gpu(std::optional<int> id) {
   to_device(device);
 }
 
-void Variable::cleargrad() const { checked().root()->set_grad({}, false); }
+void Variable::cleargrad() const { checked().graph_node()->set_grad({}, false); }
 
 void Variable::zerograd() const {
   warn("DeprecationWarning", "Variable.zerograd is deprecated. Use Variable.cleargrad instead.");
-  VariableNode* n = checked().root();
+  VariableNode* n = checked().graph_node();
   if (n->grad != nullptr && !n->grad_shared) fill(n->grad->data, 0);
   else n->set_grad(wrap(zeros_like(data())), false);
 }
@@ -208,9 +208,9 @@ void Variable::zerograd() const {
 void Variable::copydata(const Variable& from) { copy_across(data(), from.data()); }
 
 void Variable::addgrad(const Variable& from) {
-  const VariableNode* source = from.checked().root();
+  const VariableNode* source = from.checked().graph_node();
   if (source->grad == nullptr) return;
-  VariableNode* n = checked().root();
+  VariableNode* n = checked().graph_node();
   Array g = source->grad->data;
   const bool foreign = !same_backend(g, data()) || g.device() != data().device();
   if (foreign || n->grad == nullptr) {
@@ -227,7 +227,7 @@ void Variable::addgrad(const Variable& from) {
 
 void Variable::backward(const BackwardOptions& options) const { internal::run_backward({*this}, options); }
 
-void Variable::unchain() const { checked().root()->set_creator(nullptr, 0); }
+void Variable::unchain() const { checked().graph_node()->set_creator(nullptr, 0); }
 
 void Variable::unchain_backward() const try {
   // Unchaining a function removes its inputs, so their creators are collected first.

@@ -10,8 +10,9 @@
 // nodes, output nodes own their creator, and a function keeps only the arrays that it retains.
 //
 // An array converts to a Variable: `Variable x(a)`, `Variable x = a` and an array argument for a Variable parameter all
-// make a root with volatile AUTO. The root is part of a graph unless the mode of the thread or another input prevents
-// it. No gradient is computed for a temporary Variable made in a call, because it could not be read.
+// make a leaf (a variable without a creator) with volatile AUTO. The leaf is part of a graph unless the mode of the
+// thread or another input prevents it. No gradient is computed for a temporary Variable made in a call, because it
+// could not be read.
 //
 // Thread safety: a graph belongs to one thread at a time. Handles may be copied and destroyed on any thread, also while
 // another thread runs backward through their variables.
@@ -85,7 +86,7 @@ struct SlogdetResult;
 struct SVDFactors;
 struct TriangularSolution;
 struct TriangularSolveOptions;
-CATENA_EXPORT void backward(const Variable& root, const BackwardArguments& arguments);
+CATENA_EXPORT void backward(const Variable& output, const BackwardArguments& arguments);
 class Extremes;
 class Mask;
 
@@ -96,7 +97,7 @@ class IndexedVariable;
 class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
  public:
   Variable() noexcept = default;  // null: an absent variable, e.g. a missing gradient
-  // Makes a root: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
+  // Makes a leaf: no creator, rank 0. TypeError for a null array; options.grad is checked against data as in set_grad.
   template <ArrayLike T> Variable(const T& data) : Variable(wrap(data)) {}
   template <ArrayLike T> Variable(const T& data, const VariableOptions& options) : Variable(wrap(data)) {
     set_options(options);
@@ -138,7 +139,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   Variable grad_var() const { return grad_variable(); }
   void set_array(const Array& array) { set_data(array); }
 
-  FunctionNode* creator() const noexcept;  // null for roots
+  FunctionNode* creator() const noexcept;  // null for leaves
   int rank() const noexcept;
   Flag volatile_flag() const noexcept;
   void set_volatile(Flag f);
@@ -146,7 +147,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   // Compilers show the type of the argument in their error message for x.requires_grad = false.
   bool requires_grad(internal::call_requires_grad_ value) const = delete;  // x.requires_grad_(false)
   // With false, no gradient is computed for this variable, and optimizers do not update it. RuntimeError for a variable
-  // that a function made, because only roots can be excluded.
+  // that a function made, because only leaves can be excluded.
   void set_requires_grad(bool requires_grad);
   // A variable has no reference to its optimizer. Compilers show this line or the type in their error messages.
   internal::ask_optimizer update_rule() const = delete;  // optimizer.update_rule(param).lr = 0.01; .set_enabled(false)
@@ -191,9 +192,9 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
     else start.set_grad(gradient);
     backward(options);
   }
-  Variable detach() const;        // a root with the same array, which gets no gradient
-  void unchain() const;           // this variable becomes a root
-  void unchain_backward() const;  // all variables that it depends on become roots as well; frees their memory
+  Variable detach() const;        // a leaf with the same array, which gets no gradient
+  void unchain() const;           // this variable becomes a leaf
+  void unchain_backward() const;  // all variables that it depends on become leaves as well; frees their memory
 
   // Returns the only element of the data, converted to E; ValueError if the size is not 1. double(loss) and loss.item()
   // are a TypeError for a complex number with an imaginary part, which loss.item<double>() drops.
@@ -372,7 +373,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
   Variables unbind(int axis = 0) const;
   Variables unbind(const AxisOption& o) const;
   // Has hook(gradient) called whenever a gradient of this variable has been computed: in backward before it is added to
-  // grad() of a root or passed on to the creator, and in grad(). A Variable that hook returns, of the same shape and
+  // grad() of a leaf or passed on to the creator, and in grad(). A Variable that hook returns, of the same shape and
   // dtype, replaces the gradient; a null Variable, or a hook without a result, leaves it. Hooks run in their order.
   template <class F> GradHook register_hook(F hook) const {
     if constexpr (std::is_void_v<decltype(hook(*this))>)
@@ -393,7 +394,7 @@ class CATENA_EXPORT Variable : public catena::InPlaceMembers<Variable> {
 #include <catena/autograd/torch_members.inc>
 
  protected:
-  // A root whose data is set later, with volatile AUTO (a parameter of unknown shape). Until set_data, data() is a null
+  // A leaf whose data is set later, with volatile AUTO (a parameter of unknown shape). Until set_data, data() is a null
   // array, and shape(), dtype() and similar members throw a ValueError.
   struct Pending {};
   explicit Variable(Pending);
@@ -572,7 +573,7 @@ CATENA_EXPORT Mask compared(Comparison how, const Operand& a, const Operand& b);
 #include <catena/autograd/comparisons.inc>
 #undef CATENA_COMPARISON
 
-// Returns a Variable as it is, and an array as a root that gets no gradient.
+// Returns a Variable as it is, and an array as a leaf that gets no gradient.
 inline Variable as_variable(const Variable& x) { return x; }
 template <ArrayLike T> Variable as_variable(const T& x) { return Variable(x, {.requires_grad = false}); }
 
@@ -581,7 +582,7 @@ CATENA_EXPORT std::ostream& operator<<(std::ostream& out, const Variable& v);
 
 // Runs one backward pass from several variables, each weighted by its gradient (one element without a gradient: by
 // loss_scale), as the backward pass of their weighted sum.
-CATENA_EXPORT void backward(const Variables& roots, const BackwardOptions& options = {});
+CATENA_EXPORT void backward(const Variables& outputs, const BackwardOptions& options = {});
 
 }  // namespace autograd
 

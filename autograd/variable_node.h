@@ -1,11 +1,13 @@
 // VariableNode: the object to which Variables and function nodes refer. For the engine, graph dumps and tests; users
 // have Variables.
 //
-// Two counts avoid reference cycles. `handles` counts Variables: when it reaches 0, the array and the gradient are
-// released, so a gradient whose graph refers back to this node (double backprop) does not keep itself alive. `refs`
-// counts functions that have this node as an input, plus kHandles until the handles are gone and their array and
-// gradient are released. When `refs` reaches 0, the node is destroyed and its reference to its creator is released. The
-// name exists as long as the node, so graphs show it even when no Variable is left.
+// Two counts avoid reference cycles. `handles` counts Variables. When it reaches 0, the array and the gradient are
+// released. With double backprop the graph of a gradient refers back to this node; the release of the gradient breaks
+// this cycle. `refs` counts references: 1 for each function that has this node as an input and for each alias, and
+// kHandles for all handles together. Example: a node with three Variables that is an input of two functions has
+// handles = 3 and refs = kHandles + 2; after its last Variable is destroyed, the array and the gradient are released,
+// and refs = 2. When `refs` reaches 0, the node is destroyed and its reference to its creator is released. The name
+// exists as long as the node, so graphs show it even when no Variable is left.
 //
 // The last handle may be destroyed on any thread, also while an engine works on the graph. Code that reads or writes
 // data or grad and has no handle therefore must call hold() first.
@@ -51,14 +53,14 @@ struct CATENA_EXPORT VariableNode : catena::internal::FromFreeList {
 
   void destroy() noexcept;
 
-  // Returns the node that represents this node in graphs.
-  VariableNode* root() noexcept { return alias_of ? alias_of : this; }
+  // Returns the node that represents this node in graphs: the aliased node, or this one if it is no alias.
+  VariableNode* graph_node() noexcept { return alias_of ? alias_of : this; }
   Variable handle() noexcept;  // null if no Variable is left
   // Like handle(); after it has returned null, no other thread accesses data or grad.
   Variable hold() noexcept;
   Variable grad_handle() noexcept;
   void set_grad(const Variable& g, bool shared);
-  void set_creator(FunctionNode* f, int index) noexcept;  // null: the node becomes a root
+  void set_creator(FunctionNode* f, int index) noexcept;  // null: the node becomes a leaf
   // Called when the creator no longer lists this node as an output, by a caller that has a reference. A backward run
   // then would not find the gradient that it wrote here, so its handle is released. Without handles, the gradient is
   // released, too.
@@ -105,7 +107,7 @@ class BorrowedPair {
 // Returns Variable::label() for data of this shape and dtype.
 CATENA_EXPORT std::string label_of(const Shape& shape, Dtype dtype);
 
-// Makes a root with volatile AUTO of an array.
+// Makes a leaf with volatile AUTO of an array.
 inline Variable constant_variable(const Array& a) {
   auto* n = new VariableNode;
   n->data = a;

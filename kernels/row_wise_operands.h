@@ -10,7 +10,7 @@ enum : int {
   kMostRowElements = 128,  // elements of a row that a thread keeps if the row would not fit a block otherwise: half of
                            // the registers that a thread can have
   kPartRow = 64,           // longest row of which a warp computes several at once
-  kPartLanes = 8           // threads for such a row: an access of one element of each is a sector of memory
+  kPartLanes = 8           // threads for such a row: 8 elements of 4 bytes are a sector of memory
 };
 
 // An input that has one element per row.

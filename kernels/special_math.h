@@ -282,8 +282,7 @@ ND_FN double erfcinv(double q) {
 }
 
 // ---- the normal distribution --------------------------------------------------------------------
-// erfc(-x / sqrt(2)) / 2. What the rounding of the argument changes is added to first order, because erfc falls
-// steeply.
+// erfc(-x / sqrt(2)) / 2. The rounding error of the argument is corrected to first order, because erfc falls steeply.
 ND_FN double normal_cdf(double x) {
   const double a = x * -0.7071067811865476, y = 0.5 * m::erfc(a);
   if (!(m::fabs(x) < 40)) return y;

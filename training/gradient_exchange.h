@@ -44,7 +44,7 @@ void run_last_backward(GradientExchange* exchange, const Variable& loss, const a
 // The access of the multi-node part to an optimizer beyond its public members.
 struct CATENA_EXPORT ExchangeAccess {
   static void check_single(const Optimizer& optimizer);  // ValueError if the optimizer has a multi-node part
-  // sharded: parameters are updated here only after set_elsewhere().
+  // sharded: parameters are updated here only after set_owned_by_other_rank().
   static void attach(Optimizer& optimizer, catena::Shared<GradientExchange> exchange, bool sharded);
   static GradientExchange* of(const Optimizer& optimizer) noexcept { return optimizer.exchange_.get(); }
   // True if something reads all gradients: hooks, and the search for gradients that are not finite.
@@ -52,7 +52,8 @@ struct CATENA_EXPORT ExchangeAccess {
   // Calls f with the parameters of the target, as of the last update() or prepare(), in the order of the target.
   static void for_each_param(const Optimizer& optimizer, const catena::Function<void(const Variable&)>& f);
   // Determines which parameters other ranks update, and drops their states.
-  static void set_elsewhere(Optimizer& optimizer, const catena::Function<bool(const std::string& path)>& is_elsewhere);
+  static void set_owned_by_other_rank(Optimizer& optimizer,
+                                      const catena::Function<bool(const std::string& path)>& is_owned_by_other_rank);
   // The states of a parameter, then its float32 copy, which may be null; nothing if there is no such parameter.
   static std::vector<Array> states(const Optimizer& optimizer, const std::string& path);
   static void set_states(Optimizer& optimizer, const std::string& path, std::vector<Array> states);

@@ -79,7 +79,7 @@ Link& Optimizer::target() const {
 
 void Optimizer::set_t(std::int64_t t) noexcept {
   t_ = t;
-  for (Slot& s : slots_) s.missed = 0;
+  for (Slot& s : slots_) s.skipped_updates = 0;
 }
 
 void Optimizer::refresh_slots() {
@@ -100,8 +100,8 @@ void Optimizer::refresh_slots() {
     if (known != slots_.end()) {
       slot = std::move(*known);
     } else {
-      slot.missed = t_;
-      slot.elsewhere = sharded_;
+      slot.skipped_updates = t_;
+      slot.owned_by_other_rank = sharded_;
     }
     slot.grouped = slot.grouped && slot.param.param.is_same(p.param);
     slot.param = std::move(p);
@@ -113,12 +113,12 @@ void Optimizer::refresh_slots() {
 }
 
 bool Optimizer::Slot::has_grad() const noexcept {
-  return autograd::internal::Access::node(param.param)->root()->grad != nullptr;
+  return autograd::internal::Access::node(param.param)->graph_node()->grad != nullptr;
 }
 
 void Optimizer::reallocate_cleared_grads() {
   for (Slot& s : slots_)
-    if (s.takes_part() && !s.elsewhere && !s.has_grad())
+    if (s.takes_part() && !s.owned_by_other_rank && !s.has_grad())
       s.param.param.set_grad(autograd::zeros_like(s.param.param.data()));
 }
 

@@ -56,7 +56,8 @@ struct UpdateRule {
   struct HyperParameter {
     const char* name;
     double value;
-    const char* follows = nullptr;  // a group that gives the hyperparameter of this name gives this one the same value
+    // If a group sets the hyperparameter of this name, but not this one, this one takes the same value.
+    const char* follows = nullptr;
   };
   struct State {
     const char* name;  // the key in snapshots
@@ -198,7 +199,7 @@ class CATENA_EXPORT Optimizer {
   virtual void call_hooks();
 
   // The number of updates; in update_one, of those of the parameter.
-  std::int64_t t() const noexcept { return updating_ == nullptr ? t_ : t_ - updating_->missed; }
+  std::int64_t t() const noexcept { return updating_ == nullptr ? t_ : t_ - updating_->skipped_updates; }
   void set_t(std::int64_t t) noexcept;  // of the optimizer and of every parameter
   std::int64_t epoch() const noexcept { return epoch_; }
   void new_epoch() noexcept { ++epoch_; }
@@ -348,21 +349,21 @@ class CATENA_EXPORT Optimizer {
   struct Slot {
     nn::NamedParam param;
     std::vector<Array> states;
-    Array own_grad;    // gradient array made by a hook of this update; only such an array may be written in place
-    bool met = false;  // it had data in an earlier call of prepare()
+    Array own_grad;     // gradient array made by a hook of this update; only such an array may be written in place
+    bool seen = false;  // it had data in an earlier call of prepare()
     bool enabled = true;
-    bool elsewhere = false;     // another rank has its states and updates it (shard_states)
-    bool grouped = false;       // its groups are known
-    std::int64_t missed = 0;    // number of updates of the optimizer that were none of this parameter
-    std::size_t value_set = 0;  // its groups: index into value_sets_
+    bool owned_by_other_rank = false;  // another rank has its states and updates it (shard_states)
+    bool grouped = false;              // its groups are known
+    std::int64_t skipped_updates = 0;  // number of updates of the optimizer in which this parameter had no update
+    std::size_t value_set = 0;         // its groups: index into value_sets_
     // With use_fp32_update: the copy; the array that it was rounded to last, and the number of writes into that.
     Array fp32_param, fp32_source;
     std::uint64_t fp32_writes = 0;
     bool is_frozen() const noexcept { return !param.param.requires_grad(); }
     bool takes_part() const { return param.param.data() && !is_frozen(); }
     bool has_grad() const noexcept;
-    bool is_updated() const { return enabled && !elsewhere && takes_part() && has_grad(); }
-    bool is_updated_elsewhere() const { return elsewhere && enabled && takes_part(); }
+    bool is_updated() const { return enabled && !owned_by_other_rank && takes_part() && has_grad(); }
+    bool is_updated_by_other_rank() const { return owned_by_other_rank && enabled && takes_part(); }
   };
   friend class ParamGroup;
   friend class ParamRule;
@@ -453,7 +454,7 @@ class CATENA_EXPORT Optimizer {
   std::vector<catena::Owned<Pass>> passes_;              // kept from step to step, because their tables seldom change
   catena::Owned<LossScaling> scaling_;                   // null: no loss scaling
   catena::Shared<internal::GradientExchange> exchange_;  // null: gradients are those of this process
-  bool sharded_ = false;                                 // new slots are elsewhere until the ranks have agreed
+  bool sharded_ = false;                                 // another rank owns new slots until the ranks have agreed
   std::uint64_t changes_ = 0;                            // number of changes of target and hooks
 };
 

@@ -17,7 +17,7 @@ void Optimizer::check_capture() const {
     const Array& p = s.param.param.data();
     if (!s.takes_part()) continue;
     check<RuntimeError>(
-        s.met && (s.fp32_param || !is_in_fp32(s)), rule_.name, "the parameter ", s.param.path,
+        s.seen && (s.fp32_param || !is_in_fp32(s)), rule_.name, "the parameter ", s.param.path,
         " is new to this optimizer; made in captured work, it would be made again in every replay (run the work once "
         "before)");
     for (const Array& state : s.states)

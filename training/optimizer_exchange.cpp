@@ -35,7 +35,7 @@ bool Optimizer::exchange_gradients() { return !exchange_ || exchange_->mean_grad
 void Optimizer::check_states_are_here() const {
   if (rule_.states.empty() && !fp32_update_) return;
   for (const Slot& s : slots_) {
-    if (!s.elsewhere || !s.takes_part()) continue;
+    if (!s.owned_by_other_rank || !s.takes_part()) continue;
     const bool are_here = (rule_.states.empty() || !s.states.empty()) && (!is_in_fp32(s) || s.fp32_param);
     check<RuntimeError>(are_here, rule_.name, "the states of ", s.param.path,
                         " are on another rank: call training::consolidate_states(optimizer) on all ranks "
@@ -50,7 +50,7 @@ void internal::ExchangeAccess::check_single(const Optimizer& o) {
 void internal::ExchangeAccess::attach(Optimizer& o, catena::Shared<GradientExchange> exchange, bool sharded) {
   o.exchange_ = std::move(exchange);
   o.sharded_ = sharded;
-  if (sharded) set_elsewhere(o, [](const std::string&) { return true; });
+  if (sharded) set_owned_by_other_rank(o, [](const std::string&) { return true; });
 }
 
 bool internal::ExchangeAccess::reads_all_gradients(const Optimizer& o) noexcept {
@@ -61,12 +61,12 @@ void internal::ExchangeAccess::for_each_param(const Optimizer& o, const catena::
   for (const Optimizer::Slot& s : o.slots_) f(s.param.param);
 }
 
-void internal::ExchangeAccess::set_elsewhere(Optimizer& o,
-                                             const catena::Function<bool(const std::string&)>& is_elsewhere) {
+void internal::ExchangeAccess::set_owned_by_other_rank(
+    Optimizer& o, const catena::Function<bool(const std::string&)>& is_owned_by_other_rank) {
   if (o.target_ != nullptr) o.refresh_slots();
   for (Optimizer::Slot& s : o.slots_) {
-    s.elsewhere = is_elsewhere(s.param.path);
-    if (!s.elsewhere) continue;
+    s.owned_by_other_rank = is_owned_by_other_rank(s.param.path);
+    if (!s.owned_by_other_rank) continue;
     s.states.clear();
     s.fp32_param = s.fp32_source = {};
   }

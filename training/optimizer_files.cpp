@@ -71,16 +71,16 @@ void Optimizer::serialize(Serializer& s) {
     if (std::any_of(rule_.states.begin(), rule_.states.end(),
                     [](const auto& state) { return std::string_view(state.name) == "t"; }))
       continue;
-    std::int64_t count = t_ - slot.missed;
+    std::int64_t count = t_ - slot.skipped_updates;
     if (s.is_writer() || child->contains("t"))
       internal::serialize_count(*child, "t", count, catena::concat(rule_.name, ", parameter ", slot.param.path));
     else count = t_;
     if (!s.is_writer())
-      s.on_rollback([this, path = slot.param.path, before = slot.missed] {
+      s.on_rollback([this, path = slot.param.path, before = slot.skipped_updates] {
         for (Slot& known : slots_)
-          if (known.param.path == path) known.missed = before;
+          if (known.param.path == path) known.skipped_updates = before;
       });
-    slot.missed = t_ - count;
+    slot.skipped_updates = t_ - count;
   }
   if (exchange_) exchange_->serialize(s);
 }

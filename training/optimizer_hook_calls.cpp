@@ -65,7 +65,7 @@ Hook Optimizer::for_each_param(ParamHook hook) {
   return [hook = std::move(hook)](Optimizer& o) {
     std::vector<nn::NamedParam> params;
     for (const Slot& s : o.slots_)
-      if (o.is_hooked(s) && (s.is_updated() || s.is_updated_elsewhere())) params.push_back(s.param);
+      if (o.is_hooked(s) && (s.is_updated() || s.is_updated_by_other_rank())) params.push_back(s.param);
     for (nn::NamedParam& p : params) {
       ParamRule rule(o, p.path);
       hook(rule, p.param);

@@ -146,7 +146,7 @@ Optimizer::Pass& Optimizer::pass_of(const catena::KernelDef& kernel) {
 void Optimizer::count_updates(std::int64_t by) noexcept {
   t_ += by;
   for (Slot& s : slots_)
-    if (!s.is_updated() && !s.is_updated_elsewhere()) s.missed += by;
+    if (!s.is_updated() && !s.is_updated_by_other_rank()) s.skipped_updates += by;
 }
 
 namespace {
@@ -154,9 +154,11 @@ namespace {
 // Tensors with equal keys have equal hyperparameters in an update.
 struct HyperKey {
   std::size_t value_set;
-  std::int64_t missed;
+  std::int64_t skipped_updates;
   std::size_t slot;  // of the first such tensor
-  bool operator==(const HyperKey& o) const noexcept { return value_set == o.value_set && missed == o.missed; }
+  bool operator==(const HyperKey& o) const noexcept {
+    return value_set == o.value_set && skipped_updates == o.skipped_updates;
+  }
 };
 
 // Mostly the key of the tensor before.
@@ -235,7 +237,7 @@ void Optimizer::launch() {
     if (!s.is_updated()) continue;
     const Array& p = s.param.param.data();
     if (p.size() == 0) continue;
-    const Array& g = autograd::internal::Access::node(s.param.param)->root()->grad->data;
+    const Array& g = autograd::internal::Access::node(s.param.param)->graph_node()->grad->data;
     const Array& updated = is_in_fp32(s) ? s.fp32_param : p;
     const bool decays = decay && decay->applies_to(s);
     Launch& launch = pass.launch_of(updated);
@@ -246,12 +248,12 @@ void Optimizer::launch() {
     if (decays) decay->add(s, i, updated, gradient);
     launch.write(updated);
     for (const Array& state : s.states) launch.operands.push_back(state.get());
-    launch.hyper_of.push_back(index_of(keys, {s.value_set, s.missed, i}));
+    launch.hyper_of.push_back(index_of(keys, {s.value_set, s.skipped_updates, i}));
   }
   std::vector<catena::Hyper> hyper(std::max<std::size_t>(keys.size(), 1));
   const auto fill = [this](std::span<catena::Hyper> blocks, std::span<const HyperKey> of, std::int64_t t) {
     for (std::size_t i = 0; i < of.size(); ++i)
-      blocks[i] = rule_.block(values_for_block(value_sets_[of[i].value_set]), t - of[i].missed);
+      blocks[i] = rule_.block(values_for_block(value_sets_[of[i].value_set]), t - of[i].skipped_updates);
   };
   fill(hyper, keys, t_ + 1);
   pass.complete(hyper);
@@ -268,7 +270,7 @@ void Optimizer::launch() {
       next = [this, first, fill, keys](std::span<catena::Hyper> blocks) {
         if (first) count_updates(1);
         std::vector<HyperKey> current = keys;  // set_t() may have set the counts since the capture
-        for (HyperKey& key : current) key.missed = slots_[key.slot].missed;
+        for (HyperKey& key : current) key.skipped_updates = slots_[key.slot].skipped_updates;
         fill(blocks, current, t_);
       };
     try {

@@ -28,8 +28,8 @@ void Optimizer::prepare_states() {
   for (Slot& s : slots_) {
     const Array& p = s.param.param.data();
     if (!p) continue;
-    s.met = true;
-    if (s.elsewhere) continue;
+    s.seen = true;
+    if (s.owned_by_other_rank) continue;
     if (is_in_fp32(s) && !s.is_frozen()) refresh_fp32_param(s);
     if (rule_.states.empty()) continue;
     if (s.states.empty()) {

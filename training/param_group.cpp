@@ -93,7 +93,7 @@ ParamGroup ParamRule::own_group() const { return ParamGroup(optimizer_->own_grou
 double ParamRule::get_hyper(std::string_view name) const {
   const Optimizer::Slot& slot = optimizer_->slot_of(path_);
   const Optimizer& o = *optimizer_;
-  return o.value_of(name, o.values_of(o.value_sets_[slot.value_set]), o.t_ - slot.missed);
+  return o.value_of(name, o.values_of(o.value_sets_[slot.value_set]), o.t_ - slot.skipped_updates);
 }
 
 void ParamRule::set_hyper(std::string_view name, double value) {
@@ -103,7 +103,7 @@ void ParamRule::set_hyper(std::string_view name, double value) {
 
 std::int64_t ParamRule::t() const {
   const Optimizer::Slot& slot = optimizer_->slot_of(path_);
-  return optimizer_->t_ - slot.missed;
+  return optimizer_->t_ - slot.skipped_updates;
 }
 
 bool ParamRule::enabled() const { return optimizer_->slot_of(path_).enabled; }

@@ -18,7 +18,7 @@ using catena::RoundingOption;
 using catena::ValueOption;
 
 namespace internal {
-// A variable, and a number or an array beside it as a root without a gradient, both of the dtype of the result: that of
+// A variable, and a number or an array beside it as a leaf without a gradient, both of the dtype of the result: that of
 // the variable, unless a floating number stands beside integers.
 struct VariableAndConstant {
   Variable x, constant;

@@ -22,10 +22,10 @@ std::int64_t Variable::stride(int axis) const {
 }
 const Variable& Variable::retain_grad() const {
   catena::check<catena::RuntimeError>(requires_grad(), "retain_grad", "the variable needs no gradient");
-  checked().root()->retains_grad = true;
+  checked().graph_node()->retains_grad = true;
   return *this;
 }
-bool Variable::retains_grad() const { return checked().root()->retains_grad; }
+bool Variable::retains_grad() const { return checked().graph_node()->retains_grad; }
 const Variable& Variable::detach_() const {
   unchain();
   Variable(*this).set_requires_grad(false);

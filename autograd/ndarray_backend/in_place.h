@@ -1,6 +1,6 @@
 // The members of catena::InPlaceMembers for variables: p.mul_(0.9).add_(q, {.alpha = 0.1}).
 //
-// They write the elements of the array, under autograd::no_grad, or if the variable is a root that needs no gradient
+// They write the elements of the array, under autograd::no_grad, or if the variable is a leaf that needs no gradient
 // and no operand needs one. Otherwise a RuntimeError, before anything is changed, because graphs keep arrays.
 #pragma once
 

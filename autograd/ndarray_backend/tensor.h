@@ -48,11 +48,11 @@ struct TensorOptions {
 namespace internal {
 CATENA_EXPORT Variable tensor_of(const nd::Values& values, const TensorOptions& options);
 CATENA_EXPORT Variable tensor_of(const nd::Array& a, bool is_number, const TensorOptions& options);
-// A root of the array, on the device of the options. TypeError of tensor() for requires_grad.
+// A leaf of the array, on the device of the options. TypeError of tensor() for requires_grad.
 CATENA_EXPORT Variable tensor_root(const Array& a, const TensorOptions& options);
 }  // namespace internal
 
-// Returns a root of a copy of the values. Without a dtype, numbers in braces and single numbers have the one of
+// Returns a leaf of a copy of the values. Without a dtype, numbers in braces and single numbers have the one of
 // nd::array, but float32 (the dtype of the configuration) in place of float64, as in PyTorch; elements of containers
 // and arrays keep theirs. TypeError for requires_grad with a dtype that is neither floating nor complex; errors of
 // nd::array. The options may be a dtype alone.

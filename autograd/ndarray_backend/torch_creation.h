@@ -3,7 +3,7 @@
 //   Variable x = autograd::randn({2, 3}), w = autograd::zeros({3}, {.requires_grad = true});
 //   Variable y = autograd::rand(2, 3), i = autograd::randint(0, 10, {4}), p = autograd::randperm(5);
 //
-// They return roots that require no gradient unless the options say so (TypeError for a dtype without gradients). The
+// They return leaves that require no gradient unless the options say so (TypeError for a dtype without gradients). The
 // dtype is that of the configuration, float32 at first, unless it is given; the options may be a dtype alone. Lengths
 // may be written as separate integers. Random numbers come from the generator of the thread
 // (autograd::default_generator), and are on the current device unless one is given. Arrays without a graph are made by
@@ -227,7 +227,7 @@ Variable eye(std::int64_t n, M m, const O& options = {}) {
 }
 
 // ---- from data ----
-// The same memory as the array, without a copy: a root that requires no gradient. from_blob: memory of the host that
+// The same memory as the array, without a copy: a leaf that requires no gradient. from_blob: memory of the host that
 // lives as long as the variable, in C order.
 CATENA_EXPORT Variable from_numpy(const nd::Array& a);
 template <nd::Element E> Variable from_blob(E* data, const Shape& shape) {

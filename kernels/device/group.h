@@ -30,7 +30,7 @@ template <class A> ND_FN A shuffle_from(const A& v, int lane) {
 
 // Returns the value of the lane that is `distance` lower; the first `distance` lanes keep their own value.
 template <class A> ND_FN A shuffle_up(const A& v, int distance) {
-  const int lane = int(threadIdx.x) % kWarp;
+  const int lane = int(threadIdx.x % kWarp);
   return shuffle_from(v, lane >= distance ? lane - distance : lane);
 }
 
@@ -44,8 +44,8 @@ template <class Combine, class A> ND_FN A reduce_warp(A v) {
 // One warp per item.
 struct WarpGroup {
   enum : int { size = kWarp };
-  static ND_FN int rank() { return int(threadIdx.x) % kWarp; }
-  static ND_FN int64_t item() { return int64_t(blockIdx.x) * (kBlock / kWarp) + int(threadIdx.x) / kWarp; }
+  static ND_FN int rank() { return int(threadIdx.x % kWarp); }
+  static ND_FN int64_t item() { return int64_t(blockIdx.x) * (kBlock / kWarp) + int(threadIdx.x / kWarp); }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / kWarp); }
   // All threads get the result.
   template <class Combine, class A> static ND_FN A reduce(A v) { return shuffle_from(reduce_warp<Combine>(v), 0); }
@@ -83,7 +83,7 @@ struct BlockGroup {
   template <class Combine, class A> static ND_FN void scan(A v, A& before) {
     alignas(16) __shared__ unsigned char memory[kBlock / kWarp * sizeof(A)];
     A* of_warp = reinterpret_cast<A*>(memory);
-    const int lane = int(threadIdx.x) % kWarp, warp = int(threadIdx.x) / kWarp;
+    const int lane = int(threadIdx.x % kWarp), warp = int(threadIdx.x / kWarp);
     ND_UNROLL
     for (int distance = 1; distance < kWarp; distance *= 2) {
       const A below = shuffle_up(v, distance);
@@ -103,18 +103,18 @@ struct BlockGroup {
   }
 };
 
-// All threads of the blocks that share the work of an output call it; `arrived` is a counter of the output, 0 before
-// the first call and after the last. Returns true in the last block, to which the results of the other blocks are
-// visible.
-ND_FN bool is_last_block(uint32_t* arrived, uint32_t blocks) {
+// All threads of the blocks that share the work of an output call it; `blocks_done` is a counter of the output, 0
+// before the first call and after the last. Returns true in the last block, to which the results of the other blocks
+// are visible.
+ND_FN bool is_last_block(uint32_t* blocks_done, uint32_t blocks) {
   __shared__ bool is_last;
   __threadfence();
   __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicAdd(arrived, 1u) == blocks - 1;
+  if (threadIdx.x == 0) is_last = atomicAdd(blocks_done, 1u) == blocks - 1;
   __syncthreads();
   if (!is_last) return false;
   __threadfence();  // the cache of the multiprocessor may have older values of the results
-  if (threadIdx.x == 0) *arrived = 0;
+  if (threadIdx.x == 0) *blocks_done = 0;
   return true;
 }
 

@@ -51,7 +51,7 @@ template <class Number> ND_FN void count_found(const CountHead& p, Number number
     if (threadIdx.x == 0) p.counts[1 + piece] = all;
   }
   if (gridDim.x == 1) __syncthreads();
-  else if (p.arrived == nullptr || !is_last_block(p.arrived, gridDim.x)) return;
+  else if (p.blocks_done == nullptr || !is_last_block(p.blocks_done, gridDim.x)) return;
   sum_counts(p.counts, p.pieces);
 }
 

@@ -24,7 +24,7 @@ enum : int {
   kMaxRawRank = 8,         // axes of a raw operand
   kGenericRank = 32,       // the highest rank of an array: kernels that read the number of axes at run time
   kParameterBytes = 4096,  // limit that every driver accepts
-  kRowElements = 32,       // elements of a row that a thread can keep in registers
+  kRowElements = 32,       // elements of a row that a thread keeps in registers; for the longest rows kMostRowElements
   kHyper = 8,              // hyperparameters of a tensor
   kTile = 64,              // matrix products: rows and columns of results per block
   kTileDepth = 16,         // elements of k in shared memory at once
@@ -74,15 +74,15 @@ template <int Operands, int Rank, int Raw> struct IndexedParameters : Elementwis
 
 // A reduction of `count` elements for each of `outputs` outputs. With several splits (gridDim.y), of `part` elements
 // each, a block writes its accumulator to partial[output * splits + split]. The last block that has finished its part
-// combines them: arrived[blockIdx.x] counts the blocks of the same outputs, and is 0 before and after the kernel. If
-// `arrived` is null, a second kernel over the same parameters combines them. Operands: the inputs of the program before
-// the reduction, the further inputs of the program after it, the output.
+// combines them: blocks_done[blockIdx.x] counts the blocks of the same outputs, and is 0 before and after the kernel.
+// If `blocks_done` is null, a second kernel over the same parameters combines them. Operands: the inputs of the program
+// before the reduction, the further inputs of the program after it, the output.
 struct ReduceHead {
   int64_t outputs, count, divisor;
   int32_t kept_rank, reduced_rank;  // read by generic kernels only
   int64_t splits, part;
   void* partial;
-  uint32_t* arrived;
+  uint32_t* blocks_done;
 };
 template <int Inputs, int Operands, int Kept, int Reduced> struct ReduceParameters : ReduceHead {
   void* data[Operands];
@@ -209,13 +209,13 @@ template <int Rank> struct MatmulParameters : MatmulHead {
 
 // Numbers of non-zero elements of `pieces` pieces of kPiece elements. counts[1 + piece] is first the number of those of
 // the piece, then of those of all pieces before it; counts[0] becomes the number of all. The last block that has
-// counted its pieces computes the sums: `arrived` counts the blocks, and is 0 before and after the kernel. If `arrived`
-// is null and there are several blocks, a second kernel computes them.
+// counted its pieces computes the sums: `blocks_done` counts the blocks, and is 0 before and after the kernel. If
+// `blocks_done` is null and there are several blocks, a second kernel computes them.
 struct CountHead {
   int64_t n, rank, pieces;
   const void* in;
   int64_t* counts;
-  uint32_t* arrived;
+  uint32_t* blocks_done;
 };
 template <int Rank> struct CountParameters : CountHead { int64_t length[Rank], stride[Rank]; };
 

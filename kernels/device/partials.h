@@ -1,6 +1,6 @@
 // Partial results of one thread: 16 partial results are joined one after the other, then 16 of the joined ones, and so
-// on, the earlier one always on the left. The rounding errors of a sum then hardly grow with its length. Each partial
-// result is the combination of a few elements in registers.
+// on. The left operand of a join is the result of earlier elements. The rounding errors of a sum then hardly grow with
+// its length. Each partial result is the combination of a few elements in registers.
 #pragma once
 
 #include <catena/kernels/device/parameters.h>

@@ -3,11 +3,13 @@
 //
 // One kernel counts all digits of a row. A pass of the sort, from the least significant digit on, moves every element
 // to the bin of its digit: a block sorts a piece in shared memory and stores it as one run per bin. The start of each
-// run is the number of elements of the bin in earlier pieces, which a block finds by look-back: every piece publishes
-// its own counts first and then the counts of all pieces up to it. Blocks take the numbers of their pieces from a
-// counter, so that a block waits only for blocks that already run. Places depend only on the elements, whichever block
-// moves them. A pass over a digit that is the same in the whole row does nothing; the other passes of the row find that
-// out from the counts. Elements are moved as they are, since equal keys (zeros, NaN) may have different bits.
+// run is the number of elements of the bin in earlier pieces. It is found by decoupled look-back (Merrill and Garland,
+// Single-pass Parallel Prefix Scan with Decoupled Look-back): the block of a piece stores the counts of its piece,
+// loads the counts of earlier pieces until it has their sum, and stores the counts of all pieces up to its own. Loads
+// are repeated until the counts of a piece are there. Blocks take the numbers of their pieces from a counter, so that
+// these loads concern only blocks that already run. Places depend only on the elements, whichever block moves them. A
+// pass over a digit that is the same in the whole row does nothing; every pass loads the counts of all digits to know
+// which passes move elements. Elements are moved as they are, since equal keys (zeros, NaN) may have different bits.
 //
 // Pivots are found from the most significant digit on: each pass counts one digit of the elements whose higher digits
 // are those of the pivot. One pass of the same kind as above then moves the elements into bins: those before, equal to

@@ -178,8 +178,9 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
   using A = typename Body::template accumulator<typename E::value, typename Result::value>;
 
   using Join = Joined<Body>;
-  // Number of elements that a thread combines before it starts another partial result; more than it ever has, if the
-  // order of combination does not matter.
+  // Number of elements that a thread combines, in four accumulators, before it starts another partial result; more than
+  // it ever has, if the order of combination does not matter. fold_across(), which has one accumulator per output,
+  // combines a quarter of this number.
   enum : int { kElements = !rounds<Body, A> ? 1 << 30 : (joins<Body, A> ? 1024 : 4 * kGroup) };
   // Runs that a thread loads before it uses the first: 64 bytes are enough to fill the memory of a processor that holds
   // 1024 threads; large accumulators leave registers for less.
@@ -367,7 +368,7 @@ template <class Body, class E, class Result, class Index, int Kept, int Reduced>
   // outputs that it computed at a time. Computes the results of these outputs if the blocks with the other splits have
   // stored theirs, too.
   template <class P> static ND_FN void finish_if_last(const P& p, int together) {
-    if (p.arrived == nullptr || !is_last_block(p.arrived + blockIdx.x, uint32_t(p.splits))) return;
+    if (p.blocks_done == nullptr || !is_last_block(p.blocks_done + blockIdx.x, uint32_t(p.splits))) return;
     const bool by_warps = p.splits <= kSplitsOfWarp;
     for (int64_t first = int64_t(blockIdx.x) * together; first < p.outputs; first += int64_t(gridDim.x) * together) {
       const int64_t end = first + together < p.outputs ? first + together : p.outputs;

@@ -1,9 +1,9 @@
 // Launch skeleton of row-wise kernels: a group of threads reduces a row once or twice and then writes every element of
 // it. A thread processes runs of V neighbouring elements (of one element if the row extends over more than
-// kMaxExactRank axes). Rows whose runs can be loaded and stored as a whole stay in registers if they are short; the
-// elements of all others are loaded again in every phase. The assignment of elements to threads is the same in both
-// cases and for all strides, so the order of combination depends only on the lengths. In kernels that keep no row in
-// registers, the threads add up in levels (Accumulator).
+// kMaxExactRank axes). If the runs can be loaded and stored as a whole and the row is short, they stay in registers;
+// otherwise the elements are loaded again in every phase. A kernel assigns elements to threads in the same way in both
+// cases and for all strides, so the order in which it combines them depends only on the lengths. In kernels that keep
+// no row in registers, the threads add up in levels (Accumulator).
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -21,43 +21,43 @@ template <class Body> struct Phase1 {
 };
 
 // The accumulator of a thread. Rounding errors of a sum grow with the number of its terms, so the terms of a long row
-// are added up in levels: after kSteps runs, or kSteps sums of the level below, a level is joined to the next one and
-// starts anew.
+// are added up in levels: after kSteps runs, or kSteps sums of the level below, a level is combined with the next one
+// and is reset to the identity.
 template <class Phase, class A, bool Long> struct Accumulator {
   enum : int { kSteps = 32 };
-  A sum = Phase::template identity<A>(), many = sum, all = sum;
+  A level0 = Phase::template identity<A>(), level1 = level0, level2 = level0;
   int runs = 0;
 
-  ND_FN void add(A v) { sum = Phase::combine(sum, v); }
+  ND_FN void add(A v) { level0 = Phase::combine(level0, v); }
   ND_FN void end_of_run() {
     if constexpr (Long) {
       if (++runs % kSteps != 0) return;
-      many = Phase::combine(many, sum);
-      sum = Phase::template identity<A>();
+      level1 = Phase::combine(level1, level0);
+      level0 = Phase::template identity<A>();
       if (runs % (kSteps * kSteps) != 0) return;
-      all = Phase::combine(all, many);
-      many = sum;
+      level2 = Phase::combine(level2, level1);
+      level1 = level0;
     }
   }
   ND_FN A result() const {
-    if constexpr (Long) return Phase::combine(all, Phase::combine(many, sum));
-    else return sum;
+    if constexpr (Long) return Phase::combine(level2, Phase::combine(level1, level0));
+    else return level0;
   }
 };
 
-// The inputs that a body reads from the same addresses in all rows, as a bit mask. They are loaded where they are used:
-// the caches hold them, and registers are for what differs between rows.
 template <bool B> struct Bool {
   enum : bool { value = B };
 };
 
+// Returns the bit mask of the inputs that are the same for all rows. They are loaded where they are used, because the
+// caches hold them; registers keep the inputs that differ between rows.
 template <class Body> ND_FN constexpr int shared_inputs() {
   if constexpr (requires { Body::shared; }) return int(Body::shared);
   else return 0;
 }
 
-// Elements: those of a row that a thread keeps, of each input; 0 if none stay in registers. Bytes: of one element of
-// each input, 0 for inputs that do not advance along a row.
+// Elements: the number of elements of a row that a thread keeps in registers, per input; 0 if the row is loaded in
+// every phase. Bytes: of one element of each input, 0 for inputs that do not advance along a row.
 template <class Body, int Elements, int Width, int Operands, class Bytes> struct RowResources;
 template <class Body, int Elements, int Width, int Operands, int... Bytes>
 struct RowResources<Body, Elements, Width, Operands, Indices<Bytes...>> {
@@ -73,19 +73,19 @@ struct RowResources<Body, Elements, Width, Operands, Indices<Bytes...>> {
     registers = Elements * kept_bytes() / 4 + 22 + 4 * Operands - 2 * fixed_inputs() +
                 (Width > 4 ? 4 * Width : (Width < 4 ? 32 / Width : 0)),
     of_block = 65536 / kBlock / registers,
-    most = 5,  // whose threads can have 48 registers
+    most = 5,  // leaves 48 registers to a thread
     blocks = Elements == 0 ? 3 : (of_block > most ? most : (of_block > 1 ? of_block : 0))
   };
 };
 
-// Lanes threads of a warp per item.
+// Each item is processed by `Lanes` threads of a warp.
 template <int Lanes> struct PartGroup {
   enum : int { size = Lanes };
-  static ND_FN int rank() { return int(threadIdx.x) % Lanes; }
-  // The first item of the warp; that of this thread is part() further. All threads of a warp make the same number of
-  // steps, because they exchange values.
+  static ND_FN int rank() { return int(threadIdx.x % Lanes); }
+  // Returns the first item of the warp; this thread works on item() + part(). All threads of a warp make the same
+  // number of steps, because they exchange values.
   static ND_FN int64_t item() { return (int64_t(blockIdx.x) * kBlock + threadIdx.x / kWarp * kWarp) / Lanes; }
-  static ND_FN int part() { return int(threadIdx.x) % kWarp / Lanes; }
+  static ND_FN int part() { return int(threadIdx.x % kWarp / Lanes); }
   static ND_FN int64_t items() { return int64_t(gridDim.x) * (kBlock / Lanes); }
   template <class Combine, class A> static ND_FN A reduce(A v) {
     ND_UNROLL
@@ -101,7 +101,7 @@ template <class Group> ND_FN int part_of() {
   else return 0;
 }
 
-// The elements of a thread as they are computed with, or their values of the second phase.
+// The elements of a thread in the compute type, or their mapped values of the second phase.
 template <class A, int N> struct KeptValues { A value[N]; };
 template <class A> struct KeptValues<A, 0> {};
 
@@ -127,23 +127,27 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
     else return false;
   }
   static ND_FN constexpr bool keeps_input(int k) { return in_registers && ((shared_inputs<Body>() >> k) & 1) == 0; }
-  // The number in the lane of element j of a kept run.
+  // Returns the index of element j of a run in the buffer of input k.
   static ND_FN constexpr int in_input(int k, int run, int j) { return keeps_input(k) ? run * V + j : j; }
   template <class Tag, int K> struct lane_of {
     enum : bool { keeps = !is_written<Tag>::value && keeps_input(K) };
     using type = typename Tag::template lane<(keeps ? V * Runs : V)>;
   };
 
-  // Calls f(number of the kept run, first element) for the runs of this thread.
+  struct Run {
+    int kept;     // its number among those in registers
+    Index first;  // element
+  };
+  // Calls f(Run) for the runs of this thread.
   template <class F> static ND_FN void each_run(Index count, F f) {
     if constexpr (in_registers) {
       ND_UNROLL
       for (int r = 0; r < Runs; ++r) {
         const Index first = Index((r * Group::size + Group::rank()) * V);
-        if (first < count) f(r, first);
+        if (first < count) f(Run{r, first});
       }
     } else {
-      for (Index first = Index(Group::rank() * V); first < count; first += Index(Group::size * V)) f(0, first);
+      for (Index first = Index(Group::rank() * V); first < count; first += Index(Group::size * V)) f(Run{0, first});
     }
   }
   // True for an element of the row; runs in registers are whole.
@@ -152,22 +156,25 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
   // Calls f(lane of the operand at the first element, elements, number of the first one in the run): once for a whole
   // run, else for every element.
   template <class P, class L, class F>
-  static ND_FN void access(const P& p, L& lane, int k, int64_t row, bool whole, Index first, F f) {
+  static ND_FN void access(const P& p, L& lane, int k, int64_t row, bool whole, Run run, F f) {
     if constexpr (L::advances) {
       const auto move = [&](Index i) {
-        if constexpr (in_registers && Reduced == 1) lane.move(row + int64_t(i) * L::size);
-        else lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
+        lane.move(row + offset_of<Reduced>(i, p.reduced_length, p.reduced_stride[k], p.reduced_rank));
       };
-      if (in_registers || (whole && first + V <= Index(p.count))) {
-        move(first);
+      if constexpr (in_registers) {
+        // One address for all runs of a row, from which they have constant distances
+        constexpr int bytes = V * L::size;
+        if constexpr (Reduced == 1) lane.move(row + int64_t(Group::rank()) * bytes + run.kept * (Group::size * bytes));
+        else move(run.first);
         f(width_of<V>{}, 0);
-        return;
-      }
-      if constexpr (!in_registers) {
+      } else if (whole && run.first + V <= Index(p.count)) {
+        move(run.first);
+        f(width_of<V>{}, 0);
+      } else {
         ND_UNROLL
         for (int j = 0; j < V; ++j) {
-          if (first + j >= Index(p.count)) break;
-          move(first + j);
+          if (run.first + j >= Index(p.count)) break;
+          move(run.first + j);
           f(width_of<1>{}, j);
         }
       }
@@ -177,14 +184,14 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
     template <class L> static ND_FN void fetch(L& lane, int at) { lane.template fetch<W>(at); }
     template <class L> static ND_FN void flush(L& lane, int at) { lane.template flush<W>(at); }
   };
-  // Loads a run of input K if its lane keeps all runs, or if it does not.
+  // Loads a run of input K. Kept: only if the input stays in registers; else only if it does not.
   template <int K, bool Kept, class P, class L>
-  static ND_FN void load(const P& p, L& lane, int64_t row, bool whole, int run, Index first) {
+  static ND_FN void load(const P& p, L& lane, int64_t row, bool whole, Run run) {
     if constexpr (keeps_input(K) == Kept)
-      access(p, lane, K, row, whole, first, [&](auto w, int j) { w.fetch(lane, in_input(K, run, j)); });
+      access(p, lane, K, row, whole, run, [&](auto w, int j) { w.fetch(lane, in_input(K, run.kept, j)); });
   }
-  template <class P, class L> static ND_FN void save(const P& p, L& lane, int k, int64_t row, bool whole, Index first) {
-    access(p, lane, k, row, whole, first, [&](auto w, int j) { w.flush(lane, j); });
+  template <class P, class L> static ND_FN void save(const P& p, L& lane, int k, int64_t row, bool whole, Run run) {
+    access(p, lane, k, row, whole, run, [&](auto w, int j) { w.flush(lane, j); });
   }
 };
 
@@ -206,26 +213,27 @@ template <int Kept, int Reduced, int V, class P, class L> ND_FN bool whole_runs(
   }
 }
 
-// One row of `count` elements; 0 for threads without a row, which only take part in the exchange of values. `ends` has
-// the first element of each input and the outputs of one element per row. Operand numbers: inputs I, outputs O, per-row
-// outputs Q.
-template <class Body, class A, class Group, class Index, class Loop, bool Long, class P, class Ends, class Lanes,
-          int... I, int... O, int... Q>
-ND_FN void run_row(const P& p, const int64_t* row, Index count, bool whole, Ends& ends, Lanes lanes, Indices<I...>,
+// One row of `count` elements; 0 for threads without a row, which only take part in the exchange of values. row(k): the
+// offset of the row in operand k; it is computed where it is used, because an offset that is kept takes two registers.
+// `firsts` has the first element of each input and the outputs of one element per row. Operand numbers: inputs I,
+// outputs O, per-row outputs Q.
+template <class Body, class A, class Group, class Index, class Loop, bool Long, class P, class Row, class Firsts,
+          class Lanes, int... I, int... O, int... Q>
+ND_FN void run_row(const P& p, Row row, Index count, bool whole, Firsts& firsts, Lanes lanes, Indices<I...>,
                    Indices<O...>, Indices<Q...>) {
+  using Run = typename Loop::Run;
   using In = typename Body::template In<A>;
-  (get<I>(lanes).begin_row(row[I]), ...);
-  const auto load = [&](auto kept, int run, Index first) {
-    (Loop::template load<I, decltype(kept)::value>(p, get<I>(lanes), row[I], whole, run, first), ...);
+  (get<I>(lanes).begin_row(row(I)), ...);
+  const auto load = [&](auto kept, Run run) {
+    (Loop::template load<I, decltype(kept)::value>(p, get<I>(lanes), row(I), whole, run), ...);
   };
-  if constexpr (Loop::in_registers)
-    Loop::each_run(count, [&](int run, Index first) { load(Bool<true>{}, run, first); });
+  if constexpr (Loop::in_registers) Loop::each_run(count, [&](Run run) { load(Bool<true>{}, run); });
   KeptValues<A, Loop::keeps_mapped() ? Loop::runs * Loop::width : 0> kept;
   if constexpr (Loop::keeps_mapped()) {
-    Loop::each_run(count, [&](int run, Index) {
+    Loop::each_run(count, [&](Run run) {
       ND_UNROLL
       for (int j = 0; j < Loop::width; ++j) {
-        const int k = run * Loop::width + j;
+        const int k = run.kept * Loop::width + j;
         kept.value[k] = (get<I>(lanes)(k), ...);
       }
     });
@@ -234,18 +242,18 @@ ND_FN void run_row(const P& p, const int64_t* row, Index count, bool whole, Ends
     if constexpr (Loop::keeps_mapped()) return In{kept.value[run * Loop::width + j]};
     else return In{get<I>(lanes)(Loop::in_input(I, run, j))...};
   };
-  // Calls act(run, element of the run) for every element of this thread.
+  // Calls act(number of the kept run, element of the run) for every element of this thread.
   const auto each = [&](auto act, auto end_of_run) {
-    Loop::each_run(count, [&](int run, Index first) {
-      load(Bool<false>{}, run, first);
+    Loop::each_run(count, [&](Run run) {
+      load(Bool<false>{}, run);
       ND_UNROLL
       for (int j = 0; j < Loop::width; ++j)
-        if (Loop::exists(first + j, count)) act(run, j);
-      end_of_run(run, first);
+        if (Loop::exists(run.first + j, count)) act(run.kept, j);
+      end_of_run(run);
     });
   };
 
-  const In first{get<I>(ends)(0)...};
+  const In first{get<I>(firsts)(0)...};
   typename Body::template Stats<A> stats{};
   Accumulator<Phase0<Body>, A, Long> first_phase;
   if constexpr (Body::phases == 2) {
@@ -256,10 +264,10 @@ ND_FN void run_row(const P& p, const int64_t* row, Index count, bool whole, Ends
             first_phase.add(Body::template map0<A>(in(run, j)));
             second_phase.add(Body::template map1<A>(in(run, j), stats));
           },
-          [&](int, Index) { first_phase.end_of_run(), second_phase.end_of_run(); });
+          [&](Run) { first_phase.end_of_run(), second_phase.end_of_run(); });
     } else {
       each([&](int run, int j) { first_phase.add(Body::template map0<A>(in(run, j))); },
-           [&](int, Index) { first_phase.end_of_run(); });
+           [&](Run) { first_phase.end_of_run(); });
     }
     set_first(stats, Group::template reduce<Phase0<Body>>(first_phase.result()));
     Body::template finish0<A>(stats, p.count, first);
@@ -270,18 +278,19 @@ ND_FN void run_row(const P& p, const int64_t* row, Index count, bool whole, Ends
             second_phase.add(mapped);
             if constexpr (Loop::keeps_mapped()) kept.value[run * Loop::width + j] = mapped;
           },
-          [&](int, Index) { second_phase.end_of_run(); });
+          [&](Run) { second_phase.end_of_run(); });
     }
     set_second(stats, Group::template reduce<Phase1<Body>>(second_phase.result()));
   } else {
     each([&](int run, int j) { first_phase.add(Body::template map0<A>(in(run, j))); },
-         [&](int, Index) { first_phase.end_of_run(); });
+         [&](Run) { first_phase.end_of_run(); });
     set_first(stats, Group::template reduce<Phase0<Body>>(first_phase.result()));
     Body::template finish0<A>(stats, p.count, first);
   }
   if constexpr (sizeof...(Q) == 0) Body::template finish1<A>(stats, p.count, first);
-  else Body::template finish1<A>(stats, p.count, first, typename Body::template RowOut<A&>{get<Q>(ends)(0)...});
-  if (Group::rank() == 0 && (!has_parts<Group>() || count > 0)) (get<Q>(ends).template flush<1>(), ...);
+  else Body::template finish1<A>(stats, p.count, first, typename Body::template RowOut<A&>{get<Q>(firsts)(0)...});
+  if (Group::rank() == 0 && (!has_parts<Group>() || count > 0))
+    ((get<Q>(firsts).move(row(Q)), get<Q>(firsts).template flush<1>()), ...);
   if constexpr (sizeof...(O) > 0) {
     using Out = typename Body::template Out<A&>;
     each(
@@ -294,7 +303,7 @@ ND_FN void run_row(const P& p, const int64_t* row, Index count, bool whole, Ends
             Body::template write<A>(in(run, j), stats, out);
           }
         },
-        [&](int, Index first) { (Loop::save(p, get<O>(lanes), O, row[O], whole, first), ...); });
+        [&](Run run) { (Loop::save(p, get<O>(lanes), O, row(O), whole, run), ...); });
   }
 }
 
@@ -308,28 +317,27 @@ template <class Body, class A, class Group, class Index, int Kept, int Reduced, 
           int... K, int... I, int... O, class Q>
 ND_FN void rows_over(const P& p, Indices<K...> all, Indices<I...> in, Indices<O...> out, Q per_row) {
   using InMemory = RowWiseLoop<Body, Group, Index, Reduced, V, 0>;
-  LaneSet<Indices<K...>, typename Tag::template lane<1>...> ends(typename Tag::template lane<1>(p, K)...);
-  const bool whole = ((whole_runs<Kept, Reduced, V>(p, get<I>(ends), I) && ...) &&
-                      (whole_runs<Kept, Reduced, V>(p, get<O>(ends), O) && ...));
+  LaneSet<Indices<K...>, typename Tag::template lane<1>...> firsts(typename Tag::template lane<1>(p, K)...);
+  const bool whole = ((whole_runs<Kept, Reduced, V>(p, get<I>(firsts), I) && ...) &&
+                      (whole_runs<Kept, Reduced, V>(p, get<O>(firsts), O) && ...));
   for (int64_t base = Group::item(); base < p.rows; base += Group::items()) {
     const bool present = !has_parts<Group>() || base + part_of<Group>() < p.rows;
     const int64_t item = has_parts<Group>() && present ? base + part_of<Group>() : base;
     const Index count = present ? Index(p.count) : 0;
-    int64_t row[sizeof...(K)];
-    ((row[K] = offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[K], p.kept_rank)), ...);
-    (get<K>(ends).move(row[K]), ...);
-    (get<I>(ends).begin_row(row[I]), ...);
-    if (present) (get<I>(ends).template fetch<1>(), ...);  // before the first store
+    const auto row = [&](int k) { return offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[k], p.kept_rank); };
+    (get<I>(firsts).move(row(I)), ...);
+    (get<I>(firsts).begin_row(row(I)), ...);
+    if (present) (get<I>(firsts).template fetch<1>(), ...);  // before the first store
     if constexpr (Runs > 0) {
       if (whole) {
         using InRegisters = RowWiseLoop<Body, Group, Index, Reduced, V, Runs>;
-        run_row<Body, A, Group, Index, InRegisters, false>(p, row, count, true, ends,
+        run_row<Body, A, Group, Index, InRegisters, false>(p, row, count, true, firsts,
                                                            lanes_of<InRegisters, Tag...>(p, all), in, out, per_row);
         continue;
       }
     }
-    run_row<Body, A, Group, Index, InMemory, Runs == 0>(p, row, count, whole, ends, lanes_of<InMemory, Tag...>(p, all),
-                                                        in, out, per_row);
+    run_row<Body, A, Group, Index, InMemory, Runs == 0>(p, row, count, whole, firsts,
+                                                        lanes_of<InMemory, Tag...>(p, all), in, out, per_row);
   }
 }
 template <class Body, class A, class Group, class Index, int Kept, int Reduced, int V, int Runs, class I, class O,

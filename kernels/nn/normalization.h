@@ -60,6 +60,7 @@ struct batch_norm_bwd {
   template <class A> ND_FN static void finish1(Stats<A>& row, int64_t count, const In<A>&, RowOut<A&> out) {
     out.gbeta = row.gbeta;
     out.ggamma = row.ggamma;
+    // write() needs the means: from here on gbeta and ggamma of `row` are sums divided by `count`.
     row.gbeta /= A(count);
     row.ggamma /= A(count);
   }

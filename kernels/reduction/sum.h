@@ -9,9 +9,10 @@
 
 namespace catena::k {
 
-// is_light: one instruction combines a vector of numbers.
+// is_light: one instruction combines a vector of numbers. by_parts: the parts of complex numbers are mapped and
+// combined separately.
 struct sum {
-  enum : bool { is_light = true };
+  enum : bool { is_light = true, by_parts = true };
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(0); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }
@@ -35,7 +36,7 @@ struct prod {
 };
 // The mean of no elements is NaN.
 struct mean {
-  enum : bool { is_light = true };
+  enum : bool { is_light = true, by_parts = true };
   template <class T, class R> using accumulator = R;
   template <class A> ND_FN static A identity() { return A(0); }
   template <class A, class T> ND_FN static A map(T x, int64_t) { return A(x); }

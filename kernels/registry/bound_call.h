@@ -1,6 +1,6 @@
 // Bound calls: the descriptions of call.h after binding. Operands are memory with strides, have been broadcast and
-// checked, and do not overlap in a way that matters. Both backends of ndarray execute them. A kind of call that says
-// the same about its arrays as about their memory is one template of namespace `over`, for both.
+// checked, and do not overlap in a way that matters. Both backends of ndarray execute them. A kind of call whose
+// description has the same fields for arrays and for bound operands is one template of namespace `over`.
 #pragma once
 
 #include <concepts>
@@ -182,9 +182,9 @@ struct Reduce {
   std::span<const BoundOperand> pre_inputs;
   const Program* post = nullptr;
   std::span<const BoundOperand> post_inputs;  // the inputs of `post` from 1 on
-  std::int64_t fewer = 0;                     // as in call::Reduce
+  std::int64_t ddof = 0;                      // as in call::Reduce
 
-  std::int64_t divisor(std::int64_t elements) const { return elements > fewer ? elements - fewer : 0; }
+  std::int64_t divisor(std::int64_t elements) const { return elements > ddof ? elements - ddof : 0; }
 };
 
 // A row-wise kernel over `axes` of `shape`. Every operand has one stride per axis of `shape`; per-row outputs have

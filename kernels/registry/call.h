@@ -63,7 +63,7 @@ struct Recurrence {
 // the inputs, which broadcast. `pre` has elementwise steps, one output and no in-outs; its output is not stored. With
 // `post`, the output of that program over the reduced value is stored; its inputs from 1 on are `post_inputs`, host
 // scalars. In `out` the reduced axes have length 1 or are absent. If there are no elements to reduce, the kernel must
-// have an identity. The count that ends a reduction, such as the divisor of a mean, is smaller by `fewer` than the
+// have an identity. The count that ends a reduction, such as the divisor of a mean, is smaller by `ddof` than the
 // number of elements, but not below 0.
 struct Reduce {
   const KernelDef* kernel = nullptr;
@@ -74,7 +74,7 @@ struct Reduce {
   const Program* pre = nullptr;
   const Program* post = nullptr;
   Reads post_inputs = {};
-  std::int64_t fewer = 0;
+  std::int64_t ddof = 0;
   std::string_view op() const { return kernel->name; }
 };
 
@@ -91,7 +91,7 @@ struct RowWise {
 };
 
 // A row-wise kernel and sums over the other axes of its shape, which may read the same operands. The device computes
-// all in one pass if that is faster. `sums` are reductions by the kernel "sum" over the axes that are not in rows.axes,
+// all in one pass if that is faster. `sums` are reductions by kernels::sum over the axes that are not in rows.axes,
 // of inputs that broadcast to the shape of `rows`, without `post`. No output shares memory with an input.
 struct RowWiseAndSums {
   RowWise rows;
@@ -155,8 +155,9 @@ struct MultiTensor {
 
 }  // namespace call
 
-// Everything that an array library executes for the framework and for its own routines. A new kind of operation is a
-// struct above, an entry here and, if devices execute it by code of their own, in bound::Call.
+// All calls that the framework may pass to an array library. A new kind of operation is a struct above, an entry here
+// and, if devices execute it by code of their own, in bound::Call. Fourier transforms, factorizations and the selection
+// by a mask (bound::Fft, Factorize, Compress) have no entry here: engines of ndarray create their bound calls.
 using Call = AnyOf<call::Elementwise, call::Recurrence, call::Reduce, call::RowWise, call::RowWiseAndSums, call::Scan,
                    call::MultiTensor, call::Gather, call::Scatter, call::CheckIndices, call::Sort, call::Join,
                    call::CountPieces, call::Nonzero, call::Matmul, call::Random>;

@@ -91,13 +91,13 @@ template <fixed_string S, fixed_string H, ElementwiseFn Host> struct Cast {
   static constexpr Signature to = signature_of<H>;
   // True if the loop can read the operand without conversion: it has the loop's type, or another type with the same
   // bits.
-  static constexpr bool as_it_lies(Dtype from, Dtype to) {
+  static constexpr bool readable_in_place(Dtype from, Dtype to) {
     return itemsize(from) == itemsize(to) && (is_floating(from) || !is_floating(to));
   }
   static constexpr Signature make_from() {
     Signature from = signature_of<compute_signature<S>>;
     for (std::size_t k = 0; k < std::size_t(from.n); ++k)
-      if (as_it_lies(from.type[k], to.type[k])) from.type[k] = to.type[k];
+      if (readable_in_place(from.type[k], to.type[k])) from.type[k] = to.type[k];
     return from;
   }
   static constexpr Signature from = make_from();

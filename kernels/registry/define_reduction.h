@@ -1,7 +1,9 @@
 // Reduction kernels. A body has accumulator<T, R>; identity; map, from an element to an accumulator; combine; finish,
-// from an accumulator and the number of elements to the result. Optional: is_light (one instruction combines a vector
-// of numbers, so that the loop has fold_columns), any_order and extremum (the order of combination does not show in the
-// result), counts, absorbs, join.
+// from an accumulator and the number of elements to the result. Combining with the identity, and with map(identity),
+// must change nothing: both fill lanes without an element. Optional: is_light (one instruction combines two vectors of
+// numbers; fold_columns then exists for integers, too), by_parts (map and combine treat the parts of complex numbers
+// separately, as a sum does and a product does not), any_order and extremum (the order of combination does not show in
+// the result), counts, absorbs, join.
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -186,7 +188,7 @@ template <class Body, fixed_string S> struct Reduction {
   // True for accumulators that are plain numbers.
   static constexpr bool is_number = std::is_arithmetic_v<A> && !requires { typename Body::extremum; }
   &&!requires { Body::counts; };
-  CATENA_MULTIARCH static void fold_far(std::byte* acc, const ReductionBlock& b) {
+  CATENA_MULTIARCH static void fold_prefetching(std::byte* acc, const ReductionBlock& b) {
     for (std::int64_t r = 0; r < b.rows; ++r)
       GroupFolds<Body, A>::template fold<true>(reinterpret_cast<A*>(acc)[r],
                                                reinterpret_cast<const T*>(b.in + r * b.row_step), b.n);
@@ -392,8 +394,8 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
     if constexpr (Scans) return &Reduction<Body, compute_signature<S>>::scan;
     else return nullptr;
   }
-  static constexpr void (*fold_far())(std::byte*, const ReductionBlock&) {
-    if constexpr (Host::has_groups && !Host::has_long_steps) return &Host::fold_far;
+  static constexpr void (*fold_prefetching())(std::byte*, const ReductionBlock&) {
+    if constexpr (Host::has_groups && !Host::has_long_steps) return &Host::fold_prefetching;
     else return nullptr;
   }
   static constexpr void (*fold_columns())(std::byte*, const ReductionBlock&, bool) {
@@ -420,7 +422,7 @@ template <class Body, fixed_string S, Sharing Share, bool Scans> struct Reductio
                                           .lanes = Host::has_moments ? kMomentLanes : kLanes,
                                           .init = &Host::init,
                                           .fold = &Host::fold,
-                                          .fold_far = fold_far(),
+                                          .fold_prefetching = fold_prefetching(),
                                           .add_row = &Host::add_row,
                                           .fold_columns = fold_columns(),
                                           .fold_positions = fold_positions(),

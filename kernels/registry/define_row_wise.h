@@ -1,7 +1,7 @@
 // Row-wise kernels. A body names its operands (kernels/nn/softmax.h is the shortest example):
 //
 //   struct layer_norm_fwd {
-//     static constexpr int phases = 2;
+//     enum : int { phases = 2, shared = 1 << 2 | 1 << 3 };
 //     template <class T> struct In { T x; PerRow<T> origin; T gamma, ...; };  // the inputs in their order
 //     template <class T> struct Stats { T center, scale; };   // the results of phase 0 and of phase 1
 //     template <class T> struct RowOut { T center, scale; };  // outputs of one element per row, if any
@@ -11,12 +11,13 @@
 //     finish1(stats, count, first, row_out)
 //     write(in, stats, out)
 //     write_kept(stats, out)  // if the output can be computed from the result of map1, which `out` then holds
-//     template <class T> struct Sums { T ggamma, gbeta; };    // with `sums` members: sums over the other axes, if any
+//     template <class T> struct Sums { T ggamma, gbeta; };    // sums over the other axes, if any; `sums`: their number
 //     share(in, sums)  // sets the terms that an element adds to the sums
 //   };
 //
 // A body whose map1 does not read `stats` may set `at_once = 1` beside `phases`: both phases are then computed in one
-// pass over the row.
+// pass over the row. `shared` is a bit mask of the inputs that are the same for all rows, such as gamma: a CUDA thread
+// loads them where it uses them, because the caches hold them, and keeps only the others in registers.
 //
 // A phase combines the elements in any order, so combine0 and combine1 must be associative and commutative except for
 // rounding. Combining with the identity must change nothing: it fills lanes that received no element. Outputs are
@@ -52,6 +53,10 @@ template <class In, class T, std::size_t... Before> constexpr bool is_per_row(st
 
 template <class Body> constexpr int sums_of() {
   if constexpr (requires { Body::sums; }) return Body::sums;
+  else return 0;
+}
+template <class Body> constexpr std::uint16_t shared_of() {
+  if constexpr (requires { Body::shared; }) return std::uint16_t(Body::shared);
   else return 0;
 }
 
@@ -514,6 +519,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
                                         .nout = nout,
                                         .nsums = nsums,
                                         .per_row = std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
+                                        .shared = shared_of<Body>(),
                                         .init = &init,
                                         .fold = {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
                                         .finish = {&Phases::finish0, &finish1},

@@ -69,10 +69,10 @@ template <class E, int W> struct real_of<define::ComplexVector<E, W>> { using ty
 
 namespace define {
 
-// Where a body combines the parts of complex numbers each on its own, lanes of complex numbers are twice as many lanes
-// of real ones.
+// If a body maps and combines the parts of complex numbers separately (by_parts), lanes of complex numbers are twice as
+// many lanes of real ones.
 template <class Body, class A> struct GroupFolds {
-  static constexpr bool by_parts = is_complex<A> && requires { Body::is_light; };
+  static constexpr bool by_parts = is_complex<A> && requires { Body::by_parts; };
   using E = real_of_t<A>;
   static constexpr int kWidth = 64 / sizeof(E);
   using V = std::conditional_t<is_complex<A> && !by_parts, ComplexVector<E, kWidth>, LaneVector<E, kWidth>>;

@@ -1,5 +1,5 @@
-// The folder kernels/registry/: kernels and their calls. A kernel makes a body known to the libraries: its name, the
-// dtypes it has loops for, and the host loops compiled from it (loops_*.cpp). The folder also has the constants
+// The folder kernels/registry/: kernels and their calls. A kernel describes a body: its name, the dtypes it has loops
+// for, and the host loops compiled from it (loops_*.cpp). The folder also has the constants
 // kernels::<name> (families.h), the registry, the embedded text of the bodies, programs (sequences of kernels),
 // binding, and the descriptions of calls. Bodies are in the folders of their families. A backend executes calls; it has
 // no method per operation. May use kernels/base/ and the headers of kernels/.
@@ -59,9 +59,9 @@ inline constexpr int kLanes = 32;
 inline constexpr std::int64_t kGroup = 16;
 inline constexpr std::int64_t kOneGroup = INT64_MAX;  // all elements of a lane are one group
 inline constexpr std::int64_t kMostFolded = 4096;     // elements of an accumulator that the lanes combine
-// The block that a scan visits: elements index to index + n of `width` neighbouring rows. Element i of row j is at in +
-// i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out + i * out_step + j *
-// out_stride.
+// The elements that one call of `scan` processes: elements index to index + n of `width` rows with any strides. Element
+// i of row j is at in + i * in_step + j * in_stride; its result, in the compute type of the loop's output, goes to out
+// + i * out_step + j * out_stride.
 struct ScanBlock {
   const std::byte* in;
   std::int64_t in_step, in_stride;
@@ -69,8 +69,9 @@ struct ScanBlock {
   std::int64_t out_step, out_stride;
   std::int64_t index, n, width;
 };
-// Rows of contiguous elements: element i of row r is at in + r * row_step + i * itemsize. For `fold` a row has the
-// elements of one output; for `fold_columns` and `fold_positions` it has one element of each of n outputs.
+// The elements that one call of a fold processes: `rows` rows, each of n contiguous elements. Element i of row r is at
+// in + r * row_step + i * itemsize. For `fold` a row has the elements of one output; for `fold_columns` and
+// `fold_positions` it has one element of each of n outputs.
 struct ReductionBlock {
   const std::byte* in;
   std::int64_t row_step, rows, index, n;
@@ -82,15 +83,16 @@ struct ReductionLoop {
   Dtype in, element;   // compute type of the loop's input; type that the folds read: the same or a wider one
   Dtype result, out;   // the type that `store` writes; compute type of the loop's output
   bool any_order;      // the bits of a result do not depend on the order of combination
-  bool short_rows;     // rows of fewer than kLanes elements are folded as fast as their vectors are read
+  bool short_rows;     // folding rows of fewer than kLanes elements takes no longer than reading them
   std::int64_t group;  // kGroup or kOneGroup
-  bool adds_pairs;     // an accumulator and an element are combined to the same bits as two accumulators
+  bool adds_pairs;     // adding an element to an accumulator gives the same bits as combining it with the accumulator
+                       // of that element alone
   int lanes;           // kLanes, or fewer, where a vector of them is enough and combining them is costly
   void (*init)(std::byte* acc, std::int64_t n);
   // Reduces the n elements of row r, numbered from `index`, and combines the result with accumulator r.
   void (*fold)(std::byte* acc, const ReductionBlock& block);
   // As `fold`, with prefetching, for elements that are in no cache. Null if `fold` is as fast.
-  void (*fold_far)(std::byte* acc, const ReductionBlock& block);
+  void (*fold_prefetching)(std::byte* acc, const ReductionBlock& block);
   // Adds one row: element j to accumulator j, the partial result of a group. All elements have the number `index`.
   void (*add_row)(std::byte* acc, const std::byte* elements, std::int64_t index, std::int64_t n);
   // Combines element j of all rows and adds the result to accumulator j, the partial result of a lane. The rows
@@ -140,6 +142,7 @@ struct RowWiseLoop {
   Dtype type;
   int phases, nin, nout, nsums;  // phases: number of passes that fold; one pass may fold both phases of a body
   std::uint16_t per_row;         // bit k: input k has one element per row
+  std::uint16_t shared;          // bit k: input k is the same for all rows
   void (*init)(std::byte* stats);
   // Reduces n elements, starting at element `position` of the row. If `position` is not a multiple of kLanes, the
   // elements must not extend beyond the next multiple.
@@ -196,7 +199,8 @@ struct Loop {
   const char* body = nullptr;  // name of the functor catena::k::<body> if it is not that of the kernel
 };
 
-// Special properties of a kernel. Code must decide by these, never by the id or the name of a kernel.
+// Special properties of a kernel. Backends and the call layer decide by these, never by the id, name or address of a
+// kernel. (A routine that is made for a few kernels may compare their addresses: ndarray/routines/reduction.cpp.)
 enum KernelTraits : std::uint8_t {
   no_traits = 0,
   refuses_bool = 1,        // TypeError for bools instead of promotion to int8, because libraries differ

@@ -49,7 +49,7 @@ void TensorTable::update_row(const call::MultiTensor& call, std::size_t t) {
     const ArrayHeader& a = *call.operands[t * operands + k];
     check<TypeError>(a.dtype == types[k] && a.c_contiguous, name, "operand ", k, " of tensor ", t,
                      " must be a C-contiguous array of ", types[k]);
-    check<ValueError>(a.device == device_, name, "tensors live on ", device_, " and on ", a.device);
+    check<ValueError>(a.device == device_, name, "tensors are on ", device_, " and on ", a.device);
     if (((kernel.shared >> k) & 1) == 0) {
       check<ValueError>(elements < 0 || elements == a.size, name, "operand ", k, " of tensor ", t, " has ", a.size,
                         " elements instead of ", elements);
@@ -62,8 +62,8 @@ void TensorTable::update_row(const call::MultiTensor& call, std::size_t t) {
     }
   }
   const std::int64_t hyper = call.hyper_of.empty() ? 0 : call.hyper_of[t];
-  check<ValueError>(hyper >= 0 && std::size_t(hyper) < call.hyper.size(), name, "tensor ", t,
-                    " asks for hyperparameters ", hyper, " of ", call.hyper.size());
+  check<ValueError>(hyper >= 0 && std::size_t(hyper) < call.hyper.size(), name, "tensor ", t, " has hyperparameters ",
+                    hyper, " of ", call.hyper.size());
   set_layout(words[operands], elements);
   set_layout(words[operands + 1], hyper);
 }

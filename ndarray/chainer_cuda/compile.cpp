@@ -14,7 +14,7 @@ std::string key_of(const std::string& source, const std::vector<std::string>& op
   std::string key = "compile_with_cache";
   const auto add = [&key](const std::string& part) { key += catena::concat("\n", part.size(), ":", part); };
   add(std::to_string(arch));
-  add(std::to_string(text_hash()));
+  add(std::to_string(toolchain_hash()));
   for (const std::string& option : options) add(option);
   add(source);
   return key;

@@ -15,9 +15,9 @@ struct ReduceOptions {
   std::optional<Dtype> dtype = {};     // dtype of the result and of the calculation
   Array out = {};                      // must have the shape of the result; any dtype
   bool keepdims = false;               // keep reduced axes with length 1
-  std::optional<Scalar> initial = {};  // takes part in every result; not for mean
+  std::optional<Scalar> initial = {};  // takes part in every result; TypeError from mean
   // A mask that broadcasts to the array (ValueError): elements where it is false do not take part. max and min need
-  // `initial` with it.
+  // `initial` with it. Reductions of create_reduction_func() take neither `initial` nor `where` (TypeError).
   Array where = {};
 };
 struct VarOptions {

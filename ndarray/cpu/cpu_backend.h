@@ -1,7 +1,7 @@
 // Folder ndarray/cpu/: the CPU backend. It implements the interfaces of ndarray/device/ and ndarray/user_kernel/ with
 // the host loops of the kernels, with routines for calls that have no kernel (copies, gather and scatter, sorting,
-// nonzero, matrix products, factorizations), and with the system's compiler for kernels given as text. It does not
-// decide about shapes, dtypes or overlap: operands arrive bound. May use kernels/, ndarray/device/,
+// nonzero, matrix products, factorizations), and with the system's compiler for kernels given as text. Callers bind
+// operands: shapes, dtypes and overlap are checked before a call. May use kernels/, ndarray/device/,
 // ndarray/user_kernel/ and ndarray/compile/.
 //
 // This header: the backend itself. Results do not depend on strides, on the number of threads or on how an operation is

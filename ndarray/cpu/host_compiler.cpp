@@ -298,7 +298,7 @@ std::shared_ptr<const HostModule> load(const HostCompileRequest& request, std::s
 std::shared_ptr<const HostModule> compile_for_host(const HostCompileRequest& request) {
   catena::reserve_standard_descriptors();  // for the files below
   const Compiler compiler = find_compiler(request.what);
-  std::string key = concat(hash_text(cuda::embedded_text_hash()), '\n', compiler.identity, '\n',
+  std::string key = concat(hash_text(cuda::embedded_headers_hash()), '\n', compiler.identity, '\n',
                            joined(compiler.command), '\n', processor());
   for (const std::string& option : options_of(request)) key += option + '\n';
   key += request.source;

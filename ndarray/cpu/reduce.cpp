@@ -46,8 +46,8 @@ Reducer::Reducer(const catena::bound::Reduce& call)
   // A kernel without an identity leaves a single element as it is, if it has a running form.
   copies_ = count_ == 1 && !pre_ && in_dtype_ == in_type_ && in_dtype_ == out_.dtype && in_dtype_ != Dtype::bool_ &&
             call.kernel->is(catena::may_scan) && !call.kernel->has_identity;
-  folds_far_ = table_.fold_far != nullptr && table_.in == table_.element && reduced_stride() == in_item_ && !tiled() &&
-               outputs_ * count_ * in_item_ >= kFetchedBytes;
+  folds_prefetching_ = table_.fold_prefetching != nullptr && table_.in == table_.element &&
+                       reduced_stride() == in_item_ && !tiled() && outputs_ * count_ * in_item_ >= kFetchedBytes;
   chunk_ = chunk_length();
   chunks_ = std::max<std::int64_t>(1, (count_ + chunk_ - 1) / chunk_);
 }
@@ -101,10 +101,10 @@ bool Reducer::use_outer_variant() const {
   // Short contiguous rows: the outer variant would first transpose a panel of them. That costs more than folding the
   // rows, unless a row is a few elements that the folds read without conversion.
   const auto item = static_cast<std::int64_t>(itemsize(in_dtype_));
-  const bool lies_along = reduced_.size() == 1 && reduced_stride() == item;
+  const bool reduced_axis_contiguous = reduced_.size() == 1 && reduced_stride() == item;
   const std::int64_t bytes = count_ * item, transposed = table_.in == table_.element ? kTransposed : item;
   const bool is_long = bytes > transposed && (table_.fold_positions == nullptr || bytes >= kSearched);
-  if (lies_along && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
+  if (reduced_axis_contiguous && !pre_ && direct_in_ && table_.short_rows && is_long) return false;
   // Few elements per output, or per run: the inner variant would leave most lanes unused.
   if (row >= 16 && (count_ < kLanes || (inner < kLanes && !pre_))) return true;
   const std::int64_t least = pre_ ? kShortRow : 2;
@@ -197,7 +197,7 @@ void Reducer::reduce_chunk(const Addresses& in, std::int64_t chunk, std::byte* a
   const std::int64_t begin = chunk * chunk_, n = std::min(chunk_, count_ - begin);
   table_.init(acc, 1);
   if (n <= 0) return;
-  if (folds_far_) return table_.fold_far(acc, {in[0] + begin * in_item_, 0, 1, begin, n});
+  if (folds_prefetching_) return table_.fold_prefetching(acc, {in[0] + begin * in_item_, 0, 1, begin, n});
   if (!tiled()) return table_.reduce(acc, in[0] + begin * reduced_stride(), reduced_stride(), begin, n);
   if (pre_) evaluate_chunk(in, begin, n, t, tile);
   else gather_chunk(in[0], begin, n, tile);

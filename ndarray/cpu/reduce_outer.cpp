@@ -41,8 +41,8 @@ class Reducer::Lanes {
         has_columns_(table_.fold_columns != nullptr && table_.in == table_.element),
         left_(rows),
         lanes_(std::min(s.plan.lanes, rows)) {
-    // The rows of two lanes are added in pairs if there are fewer than two rows per lane, which gives the same bits as
-    // the first step of combining the lanes.
+    // If there are fewer than two rows per lane, the first step of combining the lanes is done while rows are added,
+    // with the same bits. Of 20 rows, for example, rows 16 to 19 are added to lanes 0 to 3 instead of lanes 16 to 19.
     const bool at_once = s.plan.panel_rows == 0 || s.plan.panel_rows >= rows;
     pairs_ = has_columns_ && table_.adds_pairs && at_once && 1 < rows && rows < 2 * s.plan.lanes;
     if (pairs_) lanes_ = std::int64_t(std::bit_floor(std::uint64_t(std::min(lanes_, rows - 1))));
@@ -161,7 +161,8 @@ Reducer::OuterPlan Reducer::plan_outer() const {
     p.tiles = tiles(kTile, p.panel_rows > 1);
     p.bytes += p.tiles.end;
   } else if (gathered) {
-    // Moments are costly to read and to write. Groups do not go on in another panel, if it does not become too large.
+    // Accumulators of moments are costly to read and to write, so their panels are larger. A group does not span
+    // panels, unless a panel with a whole group would be too large.
     const std::int64_t bytes = table_.adds_pairs ? kPanelBytes : 4 * kPanelBytes,
                        fit = std::max<std::int64_t>(1, bytes / (p.width * in_item_)),
                        whole = table_.group == catena::kOneGroup ? 0 : p.lanes * table_.group;
@@ -202,11 +203,11 @@ const std::byte* Reducer::evaluate_panel(const Strip& s, Odometer& at, std::int6
     const Dtype dtype = inputs_.all[k].dtype;
     const auto item = static_cast<std::int64_t>(itemsize(dtype));
     const std::int64_t along = inputs_.kept[k].back(), down = reduced_.empty() ? 0 : inputs_.reduced[k].back();
-    const bool lies_so =
+    const bool readable_in_place =
         m == 1 || (m <= at.run() && ((along == 0 && down == 0) || (along == item && down == s.width * item)));
-    p[k] = lies_so ? s.in[k] + at.offset(k) : tile + s.plan.tiles.collected + k * kCollected;
-    step[k] = lies_so ? along : item;
-    if (lies_so) continue;
+    p[k] = readable_in_place ? s.in[k] + at.offset(k) : tile + s.plan.tiles.collected + k * kCollected;
+    step[k] = readable_in_place ? along : item;
+    if (readable_in_place) continue;
     if (along == 0 && m <= at.run()) {
       repeat_each(p[k], s.in[k] + at.offset(k), down, m, s.width, std::size_t(item));
     } else {

@@ -193,7 +193,7 @@ class Reducer {
   Inputs inputs_;
   const bool direct_in_, direct_out_;
   const std::int64_t in_item_, out_item_, acc_;
-  bool folds_far_ = false;  // chunks are folded by ReductionLoop::fold_far
+  bool folds_prefetching_ = false;  // chunks are folded by ReductionLoop::fold_prefetching
   Load load_;
   Store store_;
   Shape reduced_, kept_;

@@ -25,9 +25,10 @@ using catena::kMaxOperands;
 using catena::Shape;
 using catena::Strides;
 
-// The most rows that pass through a phase together: as many as are finished together.
-constexpr std::int64_t kRowsInTurns = catena::kFinishedRows;
-// The longest rows that are always computed with one row per lane of a vector. The sums of such rows depend on it.
+// The most rows that pass through a phase before the next phase begins: as many as are finished together.
+constexpr std::int64_t kMostInterleavedRows = catena::kFinishedRows;
+// The longest rows that are computed with one row per lane of a vector whatever their layout, if there are enough rows.
+// Rows with sums are computed so for any number of rows, and the bits of their sums depend on this length.
 constexpr std::int64_t kLongestColumn = 96;
 
 class RowWiseRun {
@@ -81,7 +82,7 @@ class RowWiseRun {
       const Workspace large_stats(table_.stats_bytes > kStatsOnStack ? table_.stats_bytes : 0);
       Scratch s{memory.data(), large_stats.data() ? large_stats.data() : stats, {}};
       set(s.row, b);
-      if (in_turns_ > 0) run_in_turns(s, e - b);
+      if (interleaved_rows_ > 0) run_interleaved(s, e - b);
       else
         for (std::int64_t r = b; r < e; ++r) run_in_pieces(s);
     });
@@ -172,24 +173,24 @@ class RowWiseRun {
 
   void plan_rows(bool all_direct) {
     const bool one_segment = reduced_.size() <= 1;
-    bool turned = false, spread = all_direct;
+    bool transposed = false, spread = all_direct;
     for (int k = 0; k < n_in_ + n_out_; ++k) {
-      turned |= is_turned(slot_[k]);
+      transposed |= is_transposed(slot_[k]);
       spread &= slot_[k].repeated || is_contiguous(slot_[k]) || is_spread(slot_[k]);
     }
-    const bool whole = (all_direct && one_segment) || count_ <= (turned || spread ? kTurnedRow : kBufferedRow);
+    const bool whole = (all_direct && one_segment) || count_ <= (transposed || spread ? kTransposedRow : kBufferedRow);
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
       s.elements = s.repeated ? 1 : whole ? count_ : kTile;
       s.buffered = !s.direct || (whole && !s.repeated && !one_segment && !is_contiguous(s));
     }
     if (whole && sums_ == nullptr) put_sharing_rows_together();
-    if (whole) plan_turns(all_direct && one_segment);
+    if (whole) plan_interleaving(all_direct && one_segment);
     for (int k = 0; k < n_; ++k) {
       Slot& s = slot_[k];
       s.buffer = scratch_bytes_;
       if (s.buffered)
-        scratch_bytes_ += round_up_64(std::size_t(std::max<std::int64_t>(1, in_turns_) * s.elements * s.item));
+        scratch_bytes_ += round_up_64(std::size_t(std::max<std::int64_t>(1, interleaved_rows_) * s.elements * s.item));
     }
     // Phase 1 may store its results in the output if all elements of an output row can be addressed at once.
     kept_mapped_ = table_.keeps() && (whole || slot_[n_in_].direct);
@@ -214,15 +215,15 @@ class RowWiseRun {
     for (int k = 0; k < n_; ++k) reorder(slot_[k].kept);
   }
 
-  void plan_turns(bool in_place) {
+  void plan_interleaving(bool in_place) {
     const int shared = sums_ != nullptr ? table_.nsums : 0;
     std::int64_t of_row = 0, of_all = shared * count_ * slot_[0].item;
     for (int k = 0; k < n_; ++k)
       if (!slot_[k].repeated) (slot_[k].constant ? of_all : of_row) += count_ * slot_[k].item;
     const auto stats = static_cast<std::int64_t>(kStatsOnStack / table_.stats_bytes);
-    const std::int64_t fit = (kBytesInTurns - of_all) / std::max<std::int64_t>(1, of_row);
-    in_turns_ = std::max<std::int64_t>(1, std::min({stats, kRowsInTurns, fit}));
-    fetches_ahead_ = in_place && of_row <= kBytesInTurns && count_ * slot_[0].item >= kFetchedRow &&
+    const std::int64_t fit = (kInterleavedBytes - of_all) / std::max<std::int64_t>(1, of_row);
+    interleaved_rows_ = std::max<std::int64_t>(1, std::min({stats, kMostInterleavedRows, fit}));
+    fetches_ahead_ = in_place && of_row <= kInterleavedBytes && count_ * slot_[0].item >= kFetchedRow &&
                      of_row * all_rows() >= kFetchedBytes;
   }
 
@@ -236,7 +237,7 @@ class RowWiseRun {
   }
   // True if a row is a matrix that is transposed in memory, such as the channels and positions of an image whose
   // channels are last.
-  bool is_turned(const Slot& s) const {
+  bool is_transposed(const Slot& s) const {
     return s.direct && reduced_.size() == 2 && s.reduced[0] == s.memory_item && s.reduced[1] > s.memory_item;
   }
 
@@ -424,7 +425,7 @@ class RowWiseRun {
   // ---- whole rows --------------------------------------------------------------------------------
   void gather_row(const Slot& s, const std::byte* from, std::byte* to) const {
     if (s.repeated) return s.load(from, 0, to, 1);
-    if (is_turned(s))
+    if (is_transposed(s))
       return transpose_block(to, reduced_[1] * s.item, from, s.reduced[1], reduced_[0], reduced_[1],
                              std::size_t(s.item));
     const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
@@ -436,7 +437,7 @@ class RowWiseRun {
   }
   void scatter_row(const Slot& s, const std::byte* from, std::byte* to) const {
     if (s.repeated) return s.store(from, to, 0, 1);
-    if (is_turned(s))
+    if (is_transposed(s))
       return transpose_block(to, s.reduced[1], from, reduced_[1] * s.item, reduced_[1], reduced_[0],
                              std::size_t(s.item));
     const CastFn bits = s.direct ? catena::cast_function(s.type, s.type) : nullptr;
@@ -447,10 +448,10 @@ class RowWiseRun {
     });
   }
 
-  // Runs each pass over a few rows before the next pass: while one row waits for the end of its sums, for its square
-  // root or for memory, the processor computes the next row.
-  void run_in_turns(Scratch& scratch, std::int64_t rows) const {
-    std::byte *memory_at[kRowsInTurns][kMaxOperands], *at[kRowsInTurns][kMaxOperands];
+  // Runs each pass over a few rows before the next pass: until the last sums, the square root or loaded elements of a
+  // row are available, the processor computes the next rows.
+  void run_interleaved(Scratch& scratch, std::int64_t rows) const {
+    std::byte *memory_at[kMostInterleavedRows][kMaxOperands], *at[kMostInterleavedRows][kMaxOperands];
     std::int64_t stride[kMaxOperands];
     for (int k = 0; k < n_; ++k) {
       const Slot& s = slot_[k];
@@ -458,21 +459,21 @@ class RowWiseRun {
       if (s.buffered && s.constant) gather_row(s, s.data, scratch.memory + s.buffer);
     }
     // For each input, the elements that were gathered last, and the buffer with them. Other elements are gathered into
-    // the next buffer, so that the elements of earlier rows of the turn stay.
+    // the next buffer, so that the elements of earlier rows of this round stay.
     const std::byte* gathered[kMaxOperands] = {};
     std::int64_t buffer[kMaxOperands] = {};
     const auto gather = [&](const Slot& s, int k, const std::byte* from) {
       std::byte* const buffers = scratch.memory + s.buffer;
       if (from == gathered[k]) return buffers + buffer[k] * s.elements * s.item;
       gathered[k] = from;
-      buffer[k] = (buffer[k] + 1) % in_turns_;
+      buffer[k] = (buffer[k] + 1) % interleaved_rows_;
       std::byte* const to = buffers + buffer[k] * s.elements * s.item;
       gather_row(s, from, to);
       return to;
     };
     const auto stats_of = [&](std::int64_t i) { return scratch.stats + i * std::int64_t(table_.stats_bytes); };
     while (rows > 0) {
-      const std::int64_t n = std::min(rows, in_turns_);
+      const std::int64_t n = std::min(rows, interleaved_rows_);
       for (std::int64_t i = 0; i < n; ++i) {
         std::copy_n(scratch.row.at, n_, memory_at[i]);
         for (int k = 0; k < n_; ++k) {
@@ -560,8 +561,8 @@ class RowWiseRun {
   int n_in_, n_out_, n_ = 0;
   Shape kept_, reduced_;
   std::int64_t count_ = 0, rows_ = 0;
-  std::int64_t column_width_ = 0;  // neighbouring rows per group; 0: rows are computed one by one
-  std::int64_t in_turns_ = 0;      // rows per phase; 0: rows are computed in pieces
+  std::int64_t column_width_ = 0;      // neighbouring rows per group; 0: rows are computed one by one
+  std::int64_t interleaved_rows_ = 0;  // rows per phase; 0: rows are computed in pieces
   bool kept_mapped_ = false;
   bool fetches_ahead_ = false;  // operands are in memory rather than in a cache
   std::size_t scratch_bytes_ = 0;

@@ -139,7 +139,8 @@ bool is_sum(const catena::bound::Reduce& sum, const catena::RowSum& known, const
   return true;
 }
 
-bool knows_sums(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums) {
+// True if `sums` are exactly the sums that the loops of the row-wise kernel compute.
+bool kernel_computes(const catena::bound::RowWise& rows, std::span<const catena::bound::Reduce> sums) {
   const std::span<const catena::RowSum> known = rows.kernel->sums;
   return !sums.empty() && std::equal(sums.begin(), sums.end(), known.begin(), known.end(),
                                      [&](const auto& sum, const auto& k) { return is_sum(sum, k, rows); });
@@ -158,7 +159,7 @@ Partials partials(std::span<const catena::bound::Reduce> sums, std::int64_t bloc
 void run(const catena::bound::RowWiseAndSums& call) {
   const catena::bound::RowWise& rows = call.rows;
   const std::span<const catena::bound::Reduce> sums = call.sums;
-  if (!knows_sums(rows, sums)) {
+  if (!kernel_computes(rows, sums)) {
     run(rows);
     for (const catena::bound::Reduce& sum : sums) run(sum);
     return;

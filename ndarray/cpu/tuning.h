@@ -43,9 +43,9 @@ inline constexpr std::int64_t kRowAccumulators = 2048;
 // ---- row-wise kernels -------------------------------------------------------------------------------
 // Elements of the longest row that is copied as a whole, and of the longest one whose copy is a transposition: several
 // operands in the cache of a core (rows/layer_norm_images).
-inline constexpr std::int64_t kBufferedRow = 4096, kTurnedRow = kCoreCache / 4;
+inline constexpr std::int64_t kBufferedRow = 4096, kTransposedRow = kCoreCache / 4;
 // Bytes of the rows that pass through a phase before the next phase begins (rows/layer_norm with some hundred columns).
-inline constexpr std::int64_t kBytesInTurns = kFirstLevelCache / 4 * 3;
+inline constexpr std::int64_t kInterleavedBytes = kFirstLevelCache / 4 * 3;
 // Bytes of the shortest rows that are prefetched; the hardware prefetcher suffices for shorter ones (rows/log_softmax
 // of more than 20 MB).
 inline constexpr std::int64_t kFetchedRow = 768;

@@ -1,9 +1,10 @@
 // The operations that a device executes: the second of the two interfaces of a backend (runtime.h is the first).
-// Operations are data (programs and bound calls of kernels), so a new operation never adds a method here.
+// Operations are data (programs and bound calls of kernels), which execute() takes: a new operation needs no method of
+// its own. elementwise_flat() and execute_in_order() are faster forms of calls that execute() also takes.
 //
-// Operands are bound: they have the dtypes of the loop, their shapes agree, outputs are allocated, overlap is resolved.
-// ndarray/engine/execute.h does this and is the only caller. Implementations throw only because of resources: memory,
-// device, status of a library.
+// Operands are bound: their shapes agree, outputs are allocated, overlap is resolved. Which dtypes they may have
+// depends on the kind of call (kernels/registry/bound_call.h). The callers, mostly ndarray/engine/, have bound the
+// operands. Implementations throw only because of resources: memory, device, status of a library.
 #pragma once
 
 #include <catena/kernels/registry/bound_call.h>

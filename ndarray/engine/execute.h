@@ -42,7 +42,7 @@ CATENA_EXPORT void copy_to_host(void* to, const ArrayHeader& from);
 CATENA_EXPORT void copy_to_host_async(void* to, const ArrayHeader& from);
 CATENA_EXPORT void copy_from_host(const ArrayHeader& to, const void* from);
 
-// ---- work that launches itself --------------------------------------------------------------------
+// ---- work that the caller enqueues ----------------------------------------------------------------
 // Returns the stream that a call on arrays of `device` uses.
 CATENA_EXPORT StreamRef stream_for(Device device);
 

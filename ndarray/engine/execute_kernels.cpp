@@ -125,8 +125,8 @@ class FlatOperands {
   const Device device = device_of(call.op(), call.inputs, call.outputs);
   const KernelDef& kernel = *call.program->steps[0].kernel;
   const bool indexed = kernel.kind == KernelKind::indexed;
-  const Sources inputs(call.inputs, [&](std::size_t k, const ArrayHeader& a) {
-    return changes(a, indexed && ((kernel.raw >> k) & 1), call.outputs);
+  const InputsWithCopies inputs(call.inputs, [&](std::size_t k, const ArrayHeader& a) {
+    return would_overwrite(call.outputs, a, indexed && ((kernel.raw >> k) & 1));
   });
   // The bodies of indexed kernels may need positions along axes.
   const ArrayHeader* const model = indexed ? nullptr : catena::same_layout(inputs, call.outputs);
@@ -170,7 +170,7 @@ Strides reduced_strides(const ArrayHeader& out, int rank, const Dims& axes) {
 }
 
 // Strides for the elements that a program computes from operands broadcast to `shape`: those of an operand that is not
-// itself broadcast, else those of a C-contiguous array. They tell the executor which axes are the inner ones (see
+// itself broadcast, else those of a C-contiguous array. The executor chooses the inner axes by them (see
 // catena::bound::Reduce::in).
 Strides guide_strides(std::span<const BoundOperand> operands, const Shape& shape, Dtype element) {
   for (const BoundOperand& o : operands) {
@@ -210,7 +210,7 @@ class BoundReduction {
     if (call.axes.empty()) add_axis();
     bound_call.kernel = &kernel;
     bound_call.loop = call.loop;
-    bound_call.fewer = call.fewer;
+    bound_call.ddof = call.ddof;
     bound_call.out = {out.data, out.dtype, false, &out_shape_, &out_strides_};
     if (call.pre != nullptr) bind_map();
     if (call.post != nullptr) bind_post();
@@ -291,7 +291,7 @@ void reduce_all(const catena::call::Reduce& call) {
   catena::bound::Reduce flat;
   flat.kernel = call.kernel;
   flat.loop = call.loop;
-  flat.fewer = call.fewer;
+  flat.ddof = call.ddof;
   flat.in = {in.data, in.dtype, false, &shape, &strides};
   flat.out = {out.data, out.dtype, false, &one, &stays};
   flat.axes.push_back(0);
@@ -300,8 +300,8 @@ void reduce_all(const catena::call::Reduce& call) {
 
 [[gnu::noinline]] void reduce_some(const catena::call::Reduce& call) {
   const Device device = device_of(call.op(), call.inputs, {&call.out, 1});
-  const Sources inputs(call.inputs,
-                       [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); });
+  const InputsWithCopies inputs(call.inputs,
+                                [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *call.out); });
   const BoundReduction bound(call, inputs);
   if (call.out->size != 0) launch(device, inputs, {&call.out, 1}, bound.bound_call);
 }
@@ -316,7 +316,7 @@ void run(const catena::call::Scan& call) {
   check<ValueError>(out.shape == in.shape && call.axis >= 0 && call.axis < in.shape.size(), call.kernel->name,
                     "the output has shape ", out.shape, ", the input ", in.shape, " is scanned along axis ", call.axis);
   const Input given(in);
-  execute_apart(call.kernel->name, {&given, 1}, call.out, [&](Reads inputs) {
+  execute_disjoint(call.kernel->name, {&given, 1}, call.out, [&](Reads inputs) {
     return catena::bound::Scan{call.kernel, call.loop, catena::operand_of(inputs[0].array()), call.axis,
                                catena::operand_of(out)};
   });
@@ -376,7 +376,8 @@ void run(const catena::call::RowWise& call) {
   const Device device = device_of(kernel.name, call.inputs, call.outputs);
   // A row is read completely before its elements are written, and each element is computed from the inputs at its
   // position, so an output may be identical to an input.
-  const Sources inputs(call.inputs, [&](std::size_t, const ArrayHeader& a) { return changes(a, false, call.outputs); });
+  const InputsWithCopies inputs(
+      call.inputs, [&](std::size_t, const ArrayHeader& a) { return would_overwrite(call.outputs, a, false); });
   const BoundRowWise bound(call, inputs);
   if (catena::size_of(*call.shape) == 0) {
     // Rows without elements have no statistics; their outputs are 0.

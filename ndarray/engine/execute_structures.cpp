@@ -26,7 +26,7 @@ void run(const catena::call::Sort& call) {
                     "sort", "the output is ", out.dtype, " of shape ", out.shape, " and should be ", wanted,
                     " of shape ", in.shape, ", sorted along axis ", call.axis);
   const Input given(in);
-  execute_apart("sort", {&given, 1}, call.out, [&](Reads inputs) {
+  execute_disjoint("sort", {&given, 1}, call.out, [&](Reads inputs) {
     return catena::bound::Sort{catena::operand_of(inputs[0].array()), call.axis, call.positions,
                                catena::operand_of(out), call.kth};
   });
@@ -46,7 +46,7 @@ void run(const catena::call::Join& call) {
   check<ValueError>(out.c_contiguous && length == out.shape[call.axis], call.name, "pieces of ", length,
                     " positions along axis ", call.axis, " do not fill the output of shape ", out.shape);
   catena::SmallVector<BoundOperand, 8> pieces;
-  execute_apart(call.name, given, call.out, [&](Reads inputs) {
+  execute_disjoint(call.name, given, call.out, [&](Reads inputs) {
     for (const Input& in : inputs) pieces.push_back(catena::operand_of(in.array()));
     return catena::bound::Join{pieces, call.axis, catena::operand_of(out)};
   });
@@ -67,7 +67,7 @@ void check_counts(const ArrayHeader& in, const ArrayHeader* counts) {
 void run(const catena::call::CountPieces& call) {
   check_counts(*call.in, call.counts);
   const Input given(*call.in);
-  execute_apart("nonzero", {&given, 1}, call.counts, [&](Reads inputs) {
+  execute_disjoint("nonzero", {&given, 1}, call.counts, [&](Reads inputs) {
     return catena::bound::CountPieces{catena::operand_of(inputs[0].array()), catena::operand_of(*call.counts)};
   });
 }
@@ -81,7 +81,7 @@ void run(const catena::call::Nonzero& call) {
   if (call.counts != nullptr || in.size > catena::kLeastPiece) check_counts(in, call.counts);
   catena::SmallVector<Input, 2> given{Input(in)};
   if (call.counts != nullptr) given.push_back(Input(*call.counts));
-  execute_apart("nonzero", given, call.out, [&](Reads inputs) {
+  execute_disjoint("nonzero", given, call.out, [&](Reads inputs) {
     const BoundOperand counts = inputs.size() > 1 ? catena::operand_of(inputs[1].array()) : BoundOperand();
     return catena::bound::Nonzero{catena::operand_of(inputs[0].array()), counts, catena::operand_of(out)};
   });
@@ -156,13 +156,13 @@ void run(const catena::call::Gather& call) {
   if (out.size == 0) return;
   check_each(call.name, call.indices);
   // The base must keep its strides, so if it overlaps the output, the output is replaced by a temporary and copied.
-  const bool apart = !catena::share_bytes(*call.base, out);
-  const catena::HeaderRef result(apart ? nullptr : new_array(out.shape, out.dtype, out.device));
-  ArrayHeader* const written = apart ? call.out : result.get();
+  const bool disjoint = !catena::share_bytes(*call.base, out);
+  const catena::HeaderRef result(disjoint ? nullptr : new_array(out.shape, out.dtype, out.device));
+  ArrayHeader* const written = disjoint ? call.out : result.get();
   BoundIndices bound(call.name, *call.base, call.base_strides, call.indices, *call.loop, *written);
   launch(device, bound.reads(*call.base), {&written, 1},
          catena::bound::Gather{*call.loop, bound.base(), bound.axes(), catena::operand_of(*written)});
-  if (!apart) convert_into(call.name, Input(*written), *call.out);
+  if (!disjoint) convert_into(call.name, Input(*written), *call.out);
 }
 
 void run(const catena::call::Scatter& call) {
@@ -215,7 +215,7 @@ void run(const catena::call::Matmul& call) {
                            call.a->dtype, ", ", call.b->dtype, " and ", out.dtype, "; they must have one dtype");
   const Input given[] = {Input(*call.a), Input(*call.b)};
   MatmulOperand a, b;
-  execute_apart("matmul", given, call.out, [&](Reads inputs) {
+  execute_disjoint("matmul", given, call.out, [&](Reads inputs) {
     return catena::bound::Matmul{a.bind(inputs[0].array(), out.shape), b.bind(inputs[1].array(), out.shape),
                                  catena::operand_of(out)};
   });

@@ -25,7 +25,7 @@ catena::HeaderRef packed_copy(const ArrayHeader& a, Dtype dtype) {
   return copy;
 }
 
-bool changes(const ArrayHeader& in, bool raw, Writes outputs) {
+bool would_overwrite(Writes outputs, const ArrayHeader& in, bool raw) {
   return std::any_of(outputs.begin(), outputs.end(), [&](const ArrayHeader* out) {
     return raw ? catena::share_bytes(in, *out) : &in != out && catena::overlaps(in, *out);
   });

@@ -77,9 +77,9 @@ Device device_of(std::string_view op, catena::call::Reads inputs, catena::call::
 catena::HeaderRef packed_copy(const ArrayHeader& a, Dtype dtype);
 
 // The inputs of a call, in which arrays for which must_copy(k, array) is true are replaced by copies.
-class Sources {
+class InputsWithCopies {
  public:
-  template <class F> Sources(catena::call::Reads given, F&& must_copy) : inputs_(given) {
+  template <class F> InputsWithCopies(catena::call::Reads given, F&& must_copy) : inputs_(given) {
     for (std::size_t k = 0; k < given.size(); ++k) {
       if (!given[k].is_array() || !must_copy(k, given[k].array())) continue;
       if (replaced_.empty())
@@ -89,8 +89,8 @@ class Sources {
       inputs_ = replaced_;
     }
   }
-  Sources(const Sources&) = delete;
-  Sources& operator=(const Sources&) = delete;
+  InputsWithCopies(const InputsWithCopies&) = delete;
+  InputsWithCopies& operator=(const InputsWithCopies&) = delete;
   operator catena::call::Reads() const { return inputs_; }
   const catena::Input& operator[](std::size_t k) const { return inputs_[k]; }
 
@@ -102,15 +102,15 @@ class Sources {
 
 // True if writing `outputs` element by element could change elements of `in` that have not been read yet. Any element
 // of a raw operand may be read at any time.
-bool changes(const ArrayHeader& in, bool raw, catena::call::Writes outputs);
+bool would_overwrite(catena::call::Writes outputs, const ArrayHeader& in, bool raw);
 
-// Executes an operation that reads its inputs at any time while it writes `out`: inputs that share bytes with the
-// output are copied. bind(inputs) returns the bound call.
-template <class F> void execute_apart(std::string_view op, catena::call::Reads given, ArrayHeader* out, F&& bind) {
+// Executes an operation for which no input may share memory with `out`, because it reads inputs after it has begun to
+// write: inputs that share bytes with the output are copied. bind(inputs) returns the bound call.
+template <class F> void execute_disjoint(std::string_view op, catena::call::Reads given, ArrayHeader* out, F&& bind) {
   const catena::call::Writes outputs(&out, 1);
   const Device device = device_of(op, given, outputs);
   if (out->size == 0) return;
-  const Sources inputs(given, [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *out); });
+  const InputsWithCopies inputs(given, [&](std::size_t, const ArrayHeader& a) { return catena::share_bytes(a, *out); });
   launch(device, inputs, outputs, bind(inputs));
 }
 

@@ -37,18 +37,18 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   const Dims axes = catena::reduced_axes(def.name, options.axis, a.ndim());
   const Shape shape = catena::reduced_shape(a.shape(), axes, options.keepdims);
   const bool nothing = reduced_count(a.shape(), axes) == 0 && catena::size_of(shape) != 0;
-  if (nothing && !def.has_identity && !options.of_nothing)
+  if (nothing && !def.has_identity && !options.empty_value)
     fail<ValueError>(def.name, "shape ", a.shape(), " has no elements along axes ", axes,
                      ", and the reduction of nothing has no value");
   if (!options.out.is_null()) check_output(def, a, options.out, shape);
   const Array out = options.out.is_null() ? Array(new_array(shape, result_dtype, a.device(), def.name)) : options.out;
   if (out.size() == 0) return out;
   if (nothing && !def.has_identity) {
-    out.fill(*options.of_nothing);
+    out.fill(*options.empty_value);
   } else {
     const catena::Input input(*a.get());
     execute(catena::call::Reduce{
-        .kernel = &def, .loop = loop, .inputs = {&input, 1}, .axes = axes, .out = out.get(), .fewer = options.fewer});
+        .kernel = &def, .loop = loop, .inputs = {&input, 1}, .axes = axes, .out = out.get(), .ddof = options.ddof});
   }
   return out;
 }

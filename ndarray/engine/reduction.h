@@ -17,8 +17,8 @@ struct ReductionOptions {
   Array out = {};
   bool keepdims = false;
   // The result for an empty input if the kernel has no identity; without a value: ValueError.
-  std::optional<Scalar> of_nothing = {};
-  std::int64_t fewer = 0;  // as in catena::call::Reduce
+  std::optional<Scalar> empty_value = {};
+  std::int64_t ddof = 0;  // as in catena::call::Reduce
 };
 
 // Reduces `a` over the axes, on the device of `a`; the result is C-contiguous. ValueError for axes out of range or

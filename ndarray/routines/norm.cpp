@@ -34,7 +34,7 @@ Array euclidean(const Array& x, const Axes& axes) {
 // Without elements, the largest absolute value is 0.
 Array largest(const Array& x, int axis) {
   return nd::internal::apply_reduction(catena::kernels::amax, x,
-                                       {.axis = axis, .keepdims = true, .of_nothing = Scalar(0)});
+                                       {.axis = axis, .keepdims = true, .empty_value = Scalar(0)});
 }
 Array least(const Array& x, int axis) { return amin(x, {.axis = axis, .keepdims = true}); }
 Array total(const Array& x, int axis) { return sum(x, {.axis = axis, .keepdims = true}); }

@@ -17,7 +17,8 @@ using internal::apply_reduction;
 internal::ReductionOptions engine_options(const ReduceOptions& o) {
   return {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims};
 }
-// The elementwise function by which a reduction combines two numbers.
+// The elementwise function by which a reduction combines two numbers. The table compares addresses of kernels, because
+// the kernels of kernels/ do not know the ufuncs of ndarray.
 const BinaryUfunc& combination_of(const catena::KernelDef& def) {
   static const std::pair<const catena::KernelDef*, BinaryUfunc> all[] = {{&catena::kernels::sum, ufuncs::add},
                                                                          {&catena::kernels::prod, ufuncs::multiply},
@@ -25,7 +26,10 @@ const BinaryUfunc& combination_of(const catena::KernelDef& def) {
                                                                          {&catena::kernels::amin, ufuncs::minimum}};
   for (const auto& [reduction, function] : all)
     if (reduction == &def) return function;
-  catena::fail<TypeError>(def.name, "no `where` and no `initial` are possible");
+  catena::fail<TypeError>(def.name,
+                          "the reduction takes no `where` and no `initial`; instead of `where`, reduce nd::where(mask, "
+                          "a, b) with a number b that changes no result; instead of `initial`, combine the result with "
+                          "the number");
 }
 
 bool is_complex(const Array& a) { return !a.is_null() && catena::is_complex_dtype(a.dtype()); }

@@ -5,7 +5,8 @@
 // options.axis: nothing (all axes, a 0-d result), one axis or a list; negative axes count from the end.
 // options.keepdims keeps reduced axes with length 1. options.out must have the shape of the result and may have any
 // dtype. Errors: ValueError for an axis that is out of range or repeated and for an output of another shape or device;
-// TypeError for a null array. Results do not depend on the memory layout of the array, and equal calls give equal bits.
+// TypeError for a null array. Equal calls give equal bits. On the CPU results do not depend on the memory layout of the
+// array; on CUDA the sum of a view may be rounded differently from that of its copy.
 #pragma once
 
 #include <catena/ndarray/core/array.h>

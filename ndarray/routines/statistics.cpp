@@ -71,7 +71,7 @@ Array spread(std::string_view op, const Array& a, const VarOptions& o, bool root
   }
 
   const internal::ReductionOptions options{
-      .axis = o.axis, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN), .fewer = o.ddof};
+      .axis = o.axis, .keepdims = o.keepdims, .empty_value = Scalar(kNaN), .ddof = o.ddof};
   int loop = 0;
   while (def.loop_table[loop].type[0] != working) ++loop;
   Array result = internal::reduce_with_loop(def, loop, source, options, working);
@@ -109,12 +109,12 @@ Array mean_where(const Array& a, const ReduceOptions& o) {
 }  // namespace
 
 Array mean(const Array& a, const ReduceOptions& o) {
-  check<TypeError>(!o.initial, "mean", "a mean has no `initial`");
+  check<TypeError>(!o.initial, "mean", "a mean has no `initial`; use a sum with `initial` and divide it");
   if (!o.where.is_null()) return mean_where(a, o);
   if (!a.is_null() && a.ndim() == 0) catena::normalize_axes("mean", o.axis, 0);  // a mean of a 0-d array has no axis
   return internal::apply_reduction(
       catena::kernels::mean, a,
-      {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .of_nothing = Scalar(kNaN)});
+      {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .empty_value = Scalar(kNaN)});
 }
 
 Array var(const Array& a, const VarOptions& options) { return spread("var", a, options, false); }

@@ -197,7 +197,8 @@ Array BinaryUfunc::reduce(const Array& a, const UfuncReduceOptions& o) const {
                     " has no elements to combine; give options.initial");
   Array result;
   if (fold.reduction != nullptr)
-    result = internal::apply_reduction(*fold.reduction, x, {.axis = axes, .keepdims = o.keepdims, .of_nothing = start});
+    result =
+        internal::apply_reduction(*fold.reduction, x, {.axis = axes, .keepdims = o.keepdims, .empty_value = start});
   else result = reduce_by_halves({def_, nullptr, false, fold.identity ? fold.identity : start}, x, axes, o.keepdims);
   if (o.initial) result = apply(*def_, result, of_dtype(*o.initial, result));
   return delivered(op, result, o.dtype, o.out);

@@ -190,7 +190,9 @@ std::vector<std::string> simple_reduction_function::types() const {
 }
 
 Array simple_reduction_function::operator()(const Array& a, const ReduceOptions& options) const {
-  check<TypeError>(options.where.is_null() && !options.initial, name(), "no `where` and no `initial` are possible");
+  check<TypeError>(options.where.is_null() && !options.initial, name(),
+                   "the reduction takes no `where` and no `initial`; instead of `where`, reduce nd::where(mask, a, b) "
+                   "with a number b that changes no result; instead of `initial`, combine the result with the number");
   check<TypeError>(!a.is_null(), name(), "the array is null");
   const KernelDef& def = data_->types.def();
   const catena::Input input(*a.get());

@@ -29,8 +29,8 @@
 // A fused reduction has one result; its elements are reduced as nd::sum, prod, amax, amin, all and any reduce an array,
 // with the same dtypes. On the CPU the result has the same bits; on CUDA it does if the first argument of the full
 // shape is C-contiguous. The post map, a function of one value, is applied to the reduced value. On CUDA the whole
-// computation is one kernel, or two if few results are computed from many elements; on the CPU, blocks of elements are
-// reduced while they are in the cache.
+// computation is one kernel; in a captured graph it is two if several blocks share the elements of a result. On the
+// CPU, blocks of elements are reduced while they are in the cache.
 //
 // One kernel has at most 16 arguments, results and different constants, and 32 values at the same time. A longer
 // function is split into several kernels, between which values are stored in arrays.

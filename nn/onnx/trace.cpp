@@ -90,7 +90,7 @@ class CallGraph {
   }
 
   Source source_of(VariableNode* node, const Array& array) const {
-    node = node->root();
+    node = node->graph_node();
     if (const auto at = inputs_.find(node); at != inputs_.end()) return {Source::Kind::input, at->second, 0, array};
     const auto made = node->creator == nullptr ? index_.end() : index_.find(node->creator);
     if (made == index_.end()) return source_of(array);

@@ -40,7 +40,7 @@ BOOST_AUTO_TEST_CASE(every_field_of_the_key_counts) {
   changed[4].scalars = 1;
   changed[5].index32 = false;
   changed[6].arch = 90;
-  changed[7].text = 1;
+  changed[7].toolchain = 1;
   changed[8].per_thread = 4;
   changed[9].index_arrays = 1;
   changed[10].word_bytes = 4;

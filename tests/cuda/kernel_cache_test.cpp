@@ -223,7 +223,7 @@ BOOST_AUTO_TEST_CASE(every_pair_is_registered_once) {
     BOOST_CHECK_MESSAGE(names.insert(r.kernel.name).second, r.kernel.name << " comes twice");
     programs.insert(r.key.program);
     BOOST_CHECK_EQUAL(r.key.arch, 0u);
-    BOOST_CHECK_EQUAL(r.key.text, 0u);
+    BOOST_CHECK_EQUAL(r.key.toolchain, 0u);
   }
   std::size_t pairs = 0;
   for (const catena::KernelDef& def : catena::all_kernels()) {
@@ -274,6 +274,20 @@ BOOST_AUTO_TEST_CASE(usual_calls_are_registered) {
     if (kind == catena::RandomKind::bits) call.out.dtype = catena::Dtype::uint32;
     BOOST_CHECK(is_registered(plan_random(call, nullptr, 132).key));
   }
+
+  // Layer normalization of a matrix: an origin per row, gamma and beta for all rows, two numbers.
+  const catena::KernelDef& layer_norm = catena::find_kernel("layer_norm_fwd");
+  const Shape matrix{8, 1024};
+  const Strides elements{4096, 4}, per_row{4096, 0}, per_column{0, 4}, results{4, 0};
+  const auto of_matrix = [&](const Strides& s) {
+    return BoundOperand{memory, catena::Dtype::float32, false, &matrix, &s};
+  };
+  const BoundOperand constant{memory, catena::Dtype::float32, true, &matrix, &none};
+  const std::vector<BoundOperand> operands = {of_matrix(elements),   of_matrix(per_row), of_matrix(per_column),
+                                              of_matrix(per_column), constant,           constant,
+                                              of_matrix(elements),   of_matrix(results), of_matrix(results)};
+  catena::bound::RowWise call{&layer_norm, loop_of(layer_norm, "ffffff->f;ff"), matrix, {1}, operands};
+  BOOST_CHECK(is_registered(plan_row_wise(call, 132).key));
 }
 
 BOOST_AUTO_TEST_CASE(sources_are_kept_for_those_who_ask) {

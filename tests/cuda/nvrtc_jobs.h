@@ -193,12 +193,12 @@ inline catena::Step step_of(const char* name, const char* signature, std::initia
 // Every form of a reduction with programs around it; where rank 1 is asked for, some inputs are the same for a whole
 // output or for all of them. `stored`: the dtypes of the operands.
 inline void add_fused_reduction(std::vector<Job>& jobs, const char* name, const char* signature,
-                                const Surroundings& around, std::initializer_list<Dtype> stored,
+                                const FusedPrograms& fused, std::initializer_list<Dtype> stored,
                                 std::initializer_list<int> ranks) {
   const KernelDef& def = catena::find_kernel(name);
   const Loop& loop = def.loop_table[cuda_device::loop_number(def, signature)];
   KernelKey key;
-  key.program = reduction_hash(def, loop, around);
+  key.program = reduction_hash(def, loop, fused);
   std::copy(stored.begin(), stored.end(), key.dtypes.begin());
   for (Form form : {Form::reduce_block, Form::reduce_warp, Form::reduce_columns, Form::reduce_second}) {
     for (int rank : ranks) {
@@ -206,7 +206,7 @@ inline void add_fused_reduction(std::vector<Job>& jobs, const char* name, const 
       key.rank = key.reduced_rank = std::uint8_t(rank);
       key.index32 = rank != 4;
       key.scalars = stored.size() <= 8 && rank == 1 ? 1u << 9 | 1u << 2 : 0;
-      jobs.push_back({name, name_of(form), generate(def, loop, key, around)});
+      jobs.push_back({name, name_of(form), generate(def, loop, key, fused)});
     }
   }
 }

@@ -90,7 +90,7 @@ struct Usage {
   int kernels = 0, spilling = 0, max_registers = 0, max_shared = 0;
   void add(const KernelResources& r) {
     ++kernels;
-    spilling += spilled_bytes({&r, 1}) > 0;
+    spilling += spills({&r, 1});
     max_registers = std::max(max_registers, r.registers);
     max_shared = std::max(max_shared, r.shared);
   }
@@ -101,15 +101,14 @@ struct Totals {
   std::map<std::string_view, Usage> usage;  // by form
   int kernels = 0, failures = 0;
   std::string problems;
-  std::vector<std::string> spills, bad_spills;
+  std::vector<std::string> spills;
 
   void add(const Job& job, const KernelResources& found) {
     ++kernels;
     usage[job.form].add(found);
-    const int spilled = spilled_bytes({&found, 1});
-    if (spilled == 0) return;
-    spills.push_back(catena::concat(job.pair, " ", job.form, " ", job.kernel.name, ": ", spilled, " bytes"));
-    if (spilled > allowed_spills(job.kernel.source())) bad_spills.push_back(spills.back());
+    if (nd::cuda::spills({&found, 1}))
+      spills.push_back(catena::concat(job.pair, " ", job.form, " ", job.kernel.name, ": ", found.spill_stores,
+                                      " bytes stored, ", found.spill_loads, " loaded"));
   }
 };
 
@@ -159,7 +158,7 @@ void compile_batch(std::span<const Job* const> jobs, int arch, Totals& totals) {
     if (module.ptx) totals.problems += "\n" + jobs.front()->pair + ": compiled to PTX only";
     for (const Job* job : jobs) {
       const KernelResources* found = report_of(module, job->kernel.name);
-      if (found != nullptr && spilled_bytes({found, 1}) > 0) alone.push_back(job);
+      if (found != nullptr && spills({found, 1})) alone.push_back(job);
       else add_result(*job, module, arch, totals);
     }
   } catch (const catena::CompileError&) {
@@ -173,7 +172,6 @@ void print_usage(const Totals& totals) {
     std::cout << "  " << std::left << std::setw(18) << form << std::right << std::setw(5) << u.kernels
               << " kernels, at most " << std::setw(3) << u.max_registers << " registers and " << std::setw(5)
               << u.max_shared << " bytes shared, " << u.spilling << " spill\n";
-  for (const std::string& spill : totals.spills) std::cout << "  spills: " << spill << "\n";
 }
 
 constexpr std::size_t kBatch = 8;  // few, so that kernels which take long come to several entries
@@ -195,7 +193,7 @@ Shard this_shard() {
 }
 
 // The jobs of this shard for one architecture: those without a record in batches, on two threads. No kernel may spill
-// more than allowed_spills().
+// registers.
 void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
   static std::size_t batches = 0;  // of the lists before this one
   const Shard shard = this_shard();
@@ -225,7 +223,7 @@ void compile_all(const std::vector<Job>& jobs, int arch, const char* what) {
   print_usage(totals);
   BOOST_CHECK_MESSAGE(totals.problems.empty(), totals.failures << " kernels failed for sm_" << arch << totals.problems);
   BOOST_CHECK_EQUAL(totals.kernels, wanted);
-  BOOST_TEST(totals.bad_spills == std::vector<std::string>(), boost::test_tools::per_element());
+  BOOST_TEST(totals.spills == std::vector<std::string>(), boost::test_tools::per_element());
 }
 
 // sm_90 and, where other architectures are sampled, sm_80 and the newest one.
@@ -447,40 +445,39 @@ BOOST_AUTO_TEST_CASE(an_unknown_newer_architecture_gets_ptx) {
   BOOST_CHECK_THROW(compile({"", "empty.cu", {}, 10, {}}), catena::RuntimeError);
 }
 
-// 64 values of a thread live across the barrier, and the blocks that a text names leave 32 registers to a thread.
+// 64 values of a thread live across the barrier, and eight blocks leave 32 registers to a thread.
 BOOST_AUTO_TEST_CASE(texts_that_spill_are_compiled_for_fewer_blocks) {
   if (!have_compiler()) return;
-  const auto text = [](const char* bounds, int values) {
-    const std::string n = std::to_string(values), last = std::to_string(values - 1);
-    return "extern \"C\" __global__ void __launch_bounds__(" + std::string(bounds) + ") f(float* p) {\n  float v[" + n +
-           "];\n#pragma unroll\n  for (int k = 0; k < " + n +
-           "; ++k) v[k] = p[k * 256 + threadIdx.x];\n  __syncthreads();\n#pragma unroll\n  for (int k = 0; k < " + n +
-           "; ++k) p[k * 256 + threadIdx.x] = v[k] + 2 * v[" + last + " - k];\n}\n";
+  const auto text = [](const char* bounds) {
+    return catena::concat("extern \"C\" __global__ void __launch_bounds__(", bounds, ") f(float* p) {\n",
+                          "  float v[64];\n"
+                          "#pragma unroll\n"
+                          "  for (int k = 0; k < 64; ++k) v[k] = p[k * 256 + threadIdx.x];\n"
+                          "  __syncthreads();\n"
+                          "#pragma unroll\n"
+                          "  for (int k = 0; k < 64; ++k) p[k * 256 + threadIdx.x] = v[k] + 2 * v[63 - k];\n"
+                          "}\n");
   };
-  const auto compiled = [](const std::string& source, bool avoid_spills, std::vector<std::string> options = {}) {
-    const Module module = compile(
-        {.source = source, .name = "f.cu", .arch = kArchitecture, .options = options, .avoid_spills = avoid_spills});
-    BOOST_REQUIRE_EQUAL(module.resources.size(), 1u);
-    return module.resources[0];
-  };
-  const auto spilled = [](const KernelResources& r) { return spilled_bytes({&r, 1}); };
-  const std::string many = text("256, 8", 64), few = text("256, 8", 30), fitting = text("256", 64);
-  BOOST_TEST(spilled(compiled(many, false)) > 64);
-  const KernelResources fewer = compiled(many, true);
-  BOOST_TEST(spilled(fewer) <= 64);
-  BOOST_TEST(fewer.registers > 48);
-  BOOST_TEST(fewer.registers <= 96);  // two blocks or more
-  BOOST_TEST(spilled(compiled(many, true, {"--maxrregcount=32"})) > 64);
-  // A text that names its blocks may spill a little for them.
-  BOOST_TEST(spilled(compiled(few, false)) > 0);
-  BOOST_TEST(compiled(few, true).registers == compiled(few, false).registers);
-  BOOST_TEST(compiled(fitting, true).registers == compiled(fitting, false).registers);
-  // The assembler says nothing about PTX.
-  BOOST_TEST(compile({.source = many, .name = "f.cu", .arch = 9990, .avoid_spills = true}).ptx);
+  const CompileRequest request{text("256, 8"), "f.cu", {}, kArchitecture, {}};
+  const Module first = compile(request);
+  BOOST_TEST(spills(first.resources));
+  CompileRequest avoiding = request;
+  avoiding.avoid_spills = true;
+  const Module fewer = compile(avoiding);
+  BOOST_TEST(!spills(fewer.resources));
+  BOOST_REQUIRE_EQUAL(fewer.resources.size(), 1u);
+  BOOST_TEST(fewer.resources[0].registers > 64);
+  BOOST_TEST(fewer.resources[0].registers <= 96);  // two blocks, not one
+  avoiding.options = {"--maxrregcount=32"};
+  BOOST_TEST(spills(compile(avoiding).resources));
 
-  BOOST_TEST(allowed_spills(few) == 64);
-  for (const char* bounds : {"256", "256, 0"}) BOOST_TEST(allowed_spills(text(bounds, 4)) == 0);
-  BOOST_TEST(allowed_spills("extern \"C\" __global__ void f() {}") == 0);
+  CompileRequest fitting = avoiding;  // without a need, the text is compiled as it is
+  fitting.source = text("256");
+  fitting.options = {};
+  BOOST_TEST(compile(fitting).resources[0].registers ==
+             compile({fitting.source, "f.cu", {}, kArchitecture, {}}).resources[0].registers);
+  fitting.arch = 9990;  // PTX, about which the assembler says nothing
+  BOOST_TEST(compile(fitting).ptx);
 }
 
 // The bodies see the same numbers as on the host: no fused multiply-add, 16-byte accesses.

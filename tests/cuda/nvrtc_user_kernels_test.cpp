@@ -47,7 +47,7 @@ void check(const KernelText& text, const KernelVariant& variant) {
         cuda::compile({.source = generated.source, .name = describe(text), .arch = arch, .avoid_spills = true});
     BOOST_TEST(!module.code.empty());
     BOOST_TEST(module.resources.size() == (generated.second.empty() ? 1u : 2u));
-    BOOST_TEST(cuda::spilled_bytes(module.resources) == 0, generated.entry);
+    BOOST_TEST(!cuda::spills(module.resources), generated.entry);
     if (!generated.accumulator.empty()) BOOST_TEST(module.code.find(generated.accumulator) != std::string::npos);
   }
 }

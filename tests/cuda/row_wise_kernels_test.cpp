@@ -217,6 +217,49 @@ BOOST_AUTO_TEST_CASE(batch_normalization_reads_statistics_once_per_row) {
   }
 }
 
+// gamma and beta are the same for all rows, so registers keep x alone.
+BOOST_AUTO_TEST_CASE(layer_normalization_keeps_long_rows) {
+  constexpr Dtype f = Dtype::float32;
+  for (std::int64_t count : {std::int64_t(700), std::int64_t(10000), std::int64_t(10001)}) {
+    const Shape shape{3, count};
+    const auto laid_out = [&](HostArray a, std::int64_t row, std::int64_t element) {
+      a.shape = shape;
+      a.strides = Strides{row, element};
+      return a;
+    };
+    const HostArray x = random_array(f, shape, 6);
+    HostArray origin = x;
+    origin.strides[1] = 0;
+    const std::vector<HostArray> operands = {x,
+                                             origin,
+                                             laid_out(random_array(f, {count}, 7), 0, 4),
+                                             laid_out(random_array(f, {count}, 8), 0, 4),
+                                             scalar(f, 0.5, 2),
+                                             scalar(f, 0, 2),
+                                             make_array(f, shape),
+                                             laid_out(make_array(f, {3}), 4, 0),
+                                             laid_out(make_array(f, {3}), 4, 0)};
+    for (Order order : kOrders) {
+      RowRun run = run_row_kernel("layer_norm_fwd", "ffffff->f;ff", operands, shape, {1}, order);
+      BOOST_CHECK(run.form == (count == 700 ? Form::row_warp : Form::row_block));
+      for (std::int64_t r = 0; r < 3; ++r) {
+        const auto at = [&](int k, std::int64_t i) { return double(run.operands[k].as<float>()[i]); };
+        double mean = 0, variance = 0;
+        for (std::int64_t i = 0; i < count; ++i) mean += at(0, r * count + i) / double(count);
+        for (std::int64_t i = 0; i < count; ++i)
+          variance += (at(0, r * count + i) - mean) * (at(0, r * count + i) - mean) / double(count);
+        const double scale = 1 / std::sqrt(variance + 0.5);
+        BOOST_REQUIRE_SMALL(at(7, r) + at(0, r * count) - mean, 1e-5);
+        BOOST_REQUIRE_SMALL(at(8, r) - scale, 1e-5);
+        for (std::int64_t i = 0; i < count; ++i) {
+          const double y = at(2, i) * (at(0, r * count + i) - mean) * scale + at(3, i);
+          BOOST_REQUIRE_SMALL(at(6, r * count + i) - y, 1e-4);
+        }
+      }
+    }
+  }
+}
+
 // Four elements at once share the numbers of one counter; an array that is not contiguous gets the same ones.
 BOOST_AUTO_TEST_CASE(dropout_in_fours) {
   constexpr Dtype f = Dtype::float32;

@@ -52,8 +52,8 @@ Variables both(const nn::MaxPoolingResult& r) { return {r.y, Variable(r.indices)
 std::size_t leaves_with_gradients(const Variable& y) {
   std::set<autograd::internal::VariableNode*> seen, leaves;
   const auto visit = [&](const auto& self, autograd::internal::VariableNode* node) -> void {
-    if (node == nullptr || !seen.insert(node->root()).second) return;
-    const autograd::FunctionNode* const f = node->root()->creator;
+    if (node == nullptr || !seen.insert(node->graph_node()).second) return;
+    const autograd::FunctionNode* const f = node->graph_node()->creator;
     if (f == nullptr && node->requires_grad) leaves.insert(node);
     for (std::size_t i = 0; f != nullptr && i < f->num_inputs(); ++i) self(self, f->input_node(i));
   };

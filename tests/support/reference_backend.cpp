@@ -159,7 +159,7 @@ class Reference final : public Backend {
   }
 
   void run(const catena::call::Reduce& call) {
-    check<NotImplementedError>(call.post == nullptr && call.fewer == 0, call.kernel->name,
+    check<NotImplementedError>(call.post == nullptr && call.ddof == 0, call.kernel->name,
                                "programs after a reduction and other divisors");
     const Array out = handle(call.out);
     if (call.pre == nullptr)

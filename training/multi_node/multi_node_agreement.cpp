@@ -170,7 +170,7 @@ void MultiNodeExchange::keep_own_states() {
   std::map<std::string_view, int> owners;
   for (const BucketPlan::Bucket& bucket : plan_.buckets)
     for (const BucketPlan::Member& m : bucket.members) owners[m.path] = m.owner;
-  ExchangeAccess::set_elsewhere(optimizer_, [&](const std::string& path) {
+  ExchangeAccess::set_owned_by_other_rank(optimizer_, [&](const std::string& path) {
     const auto at = owners.find(path);
     return at != owners.end() && at->second != comm_->rank();
   });
@@ -209,7 +209,7 @@ void MultiNodeExchange::share_params() {
 void MultiNodeExchange::consolidate() {
   if (!options_.shard_states || comm_->size() == 1) return;
   if (plan_.buckets.empty() || is_set_up_anew_) {  // no update yet: all ranks make the first states
-    ExchangeAccess::set_elsewhere(optimizer_, [](const std::string&) { return false; });
+    ExchangeAccess::set_owned_by_other_rank(optimizer_, [](const std::string&) { return false; });
     return optimizer_.prepare();
   }
   optimizer_.prepare();  // makes this rank's states, if there has been no update yet

@@ -117,7 +117,7 @@ std::span<const char* const> compile_options() {
   return kOptions;
 }
 
-std::uint64_t embedded_text_hash() {
+std::uint64_t embedded_headers_hash() {
   static const std::uint64_t hash = [] {
     std::uint64_t h = catena::fnv1a("catena kernels");
     const auto add = [&h](std::string_view s) { h = catena::fnv1a(std::string_view("\0", 1), catena::fnv1a(s, h)); };
@@ -131,9 +131,9 @@ std::uint64_t embedded_text_hash() {
   return hash;
 }
 
-std::uint64_t text_hash() {
+std::uint64_t toolchain_hash() {
   const Nvrtc& api = nvrtc();
-  return catena::fnv1a(concat(api.major_version, ".", api.minor_version), embedded_text_hash());
+  return catena::fnv1a(concat(api.major_version, ".", api.minor_version), embedded_headers_hash());
 }
 
 Target choose_target(int arch, std::span<const int> known) {
@@ -191,27 +191,16 @@ std::vector<KernelResources> parse_resources(const std::string& log, std::string
   return all;
 }
 
-int spilled_bytes(std::span<const KernelResources> kernels) noexcept {
-  int most = 0;
-  for (const KernelResources& r : kernels) most = std::max({most, r.spill_stores, r.spill_loads});
-  return most;
-}
-
-constexpr std::string_view kBounds = "__launch_bounds__(";
-
-int allowed_spills(std::string_view source) noexcept {
-  constexpr int kFewSpilledBytes = 64;
-  const std::size_t at = source.find(kBounds);
-  const std::string_view bounds = source.substr(std::min(at, source.size()));
-  const std::string_view arguments = bounds.substr(0, bounds.find(')'));
-  const bool named = arguments.find(',') != arguments.npos && !arguments.ends_with(", 0");
-  return named ? kFewSpilledBytes : 0;
+bool spills(std::span<const KernelResources> kernels) noexcept {
+  return std::any_of(kernels.begin(), kernels.end(),
+                     [](const KernelResources& r) { return r.spill_stores > 0 || r.spill_loads > 0; });
 }
 
 namespace {
 
 // The text with another number of blocks per multiprocessor in each __launch_bounds__(threads, blocks).
 std::string with_blocks(std::string text, int blocks) {
+  constexpr std::string_view kBounds = "__launch_bounds__(";
   for (std::size_t at = text.find(kBounds); at != std::string::npos; at = text.find(kBounds, at + 1)) {
     const std::size_t threads = at + kBounds.size(), close = text.find(')', threads);
     const std::size_t end = std::min(text.find(',', threads), close);
@@ -275,9 +264,7 @@ Module compile(const CompileRequest& request) {
   });
   if (!request.avoid_spills || limited) return module;
   CompileRequest again = request;
-  const int allowed = allowed_spills(request.source);
-  for (int blocks = resident_blocks(module.resources); blocks > 0 && spilled_bytes(module.resources) > allowed;
-       --blocks) {
+  for (int blocks = resident_blocks(module.resources); blocks > 0 && spills(module.resources); --blocks) {
     again.source = with_blocks(request.source, blocks);
     module = compile_once(again);
   }

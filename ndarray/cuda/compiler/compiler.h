@@ -9,7 +9,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <catena/kernels/base/export.h>
@@ -22,12 +21,8 @@ struct KernelResources {
   int registers = 0, stack = 0, spill_stores = 0, spill_loads = 0, shared = 0;
 };
 
-// Returns the bytes of registers that a kernel stores and that it loads, the larger of both.
-CATENA_EXPORT int spilled_bytes(std::span<const KernelResources> kernels) noexcept;
-
-// Returns how many of them the kernels of a generated text may spill: a few where it names a number of blocks per
-// multiprocessor, whose warps hide more time than the spills take, and else none.
-CATENA_EXPORT int allowed_spills(std::string_view source) noexcept;
+// Returns true if a kernel spills registers.
+CATENA_EXPORT bool spills(std::span<const KernelResources> kernels) noexcept;
 
 struct Module {
   std::string code;                // a cubin, or PTX text if `ptx` is true
@@ -48,9 +43,8 @@ struct CompileRequest {
   bool avoid_spills = false;              // of generated kernels, see compile()
 };
 
-// The assembler may spill a few registers so that a multiprocessor holds more blocks. With avoid_spills, a text whose
-// kernels spill more than allowed_spills() is compiled again for fewer blocks, by the second argument of its
-// __launch_bounds__; unless an option limits registers.
+// The assembler may spill a few registers so that a multiprocessor holds more blocks. With avoid_spills, such a text is
+// compiled again for fewer blocks, by the second argument of its __launch_bounds__; unless an option limits registers.
 //
 // CompileError "<name>: NVRTC cannot compile it for sm_90", followed by the compiler's log and the numbered source, of
 // each the first 64 kB.
@@ -66,9 +60,9 @@ CATENA_EXPORT std::span<const char* const> compile_options();
 
 // Returns the hash of everything besides the text that determines the compiled code: embedded headers, options, version
 // of the compiler.
-CATENA_EXPORT std::uint64_t text_hash();
-// Returns the part of text_hash() that needs no compiler: headers and options.
-CATENA_EXPORT std::uint64_t embedded_text_hash();
+CATENA_EXPORT std::uint64_t toolchain_hash();
+// Returns the part of toolchain_hash() that needs no compiler: headers and options.
+CATENA_EXPORT std::uint64_t embedded_headers_hash();
 
 // Returns the target for a device of architecture `arch` and a compiler that supports the architectures `known`
 // (ascending): the same architecture as a cubin, else the best older one as PTX. RuntimeError if all known ones are

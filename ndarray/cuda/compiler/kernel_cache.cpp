@@ -18,7 +18,8 @@ struct DeviceKernels {
 };
 DeviceKernels& kernels_of(int device) {
   static const int count = driver().device_count;
-  static auto* const all = new DeviceKernels[static_cast<std::size_t>(count)];  // kernels live until the program ends
+  // Kernels are kept until the process ends.
+  static auto* const all = new DeviceKernels[static_cast<std::size_t>(count)];
   catena::check<catena::ValueError>(device >= 0 && device < count, "cuda", "device ", device, " does not exist, there ",
                                     count == 1 ? "is " : "are ", count);
   return all[device];
@@ -96,7 +97,7 @@ std::optional<LoadedKernel> load_from_disk(int device, const KernelKey& key) {
 LoadedKernel make_kernel(int device, const KernelKey& wanted, const std::function<GeneratedKernel()>& generate) {
   KernelKey key = wanted;
   key.arch = static_cast<std::uint32_t>(properties(device).arch);
-  key.text = record_text();
+  key.toolchain = recorded_toolchain();
   if (std::optional<LoadedKernel> found = load_from_disk(device, key)) {
     if (dumps_sources()) {
       const GeneratedKernel generated = generate();

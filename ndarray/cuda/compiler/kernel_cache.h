@@ -1,6 +1,6 @@
 // Folder ndarray/cuda/compiler/: from the key and the text of a kernel to loaded code: NVRTC, the caches in memory and
-// on disk, and warm-up. It has no notion of calls and operands: ndarray/cuda/plans/ makes keys, texts and parameters
-// from them. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
+// on disk, and warm-up. It does not use calls or operands: ndarray/cuda/plans/ makes keys, texts and parameters from
+// them. May use kernels/, ndarray/compile/ and ndarray/cuda/runtime/.
 //
 // This header: compiled kernels, found by their key. They are looked up in memory, without a lock, then on disk, and
 // compiled if they are not found.
@@ -59,9 +59,9 @@ CATENA_EXPORT std::size_t warm_up(int arch, std::span<const WarmUpRequest> reque
                                   const std::function<void(const WarmUpProgress&)>& progress = {},
                                   const std::string& output = {});
 
-// Compiles what programs have compiled into the folder `from` (kernels and texts; those of a batch come from
-// warm_up()), for another architecture and into the folder `output`, as warm_up() does. Records for `arch` itself are
-// copied.
+// Compiles the kernels of the cache in the folder `from` once more: for the architecture `arch` and into the folder
+// `output`, as warm_up() does. Kernels that are stored for `arch` already are copied. Kernels of a batch, which
+// warm_up() has stored without their texts, are left out.
 CATENA_EXPORT std::size_t recompile(const std::string& from, int arch, const std::string& output,
                                     const std::function<void(const WarmUpProgress&)>& progress = {});
 

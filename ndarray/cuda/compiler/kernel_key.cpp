@@ -84,9 +84,10 @@ constexpr FormEntry kForms[] = {
 constexpr bool in_order() {
   for (std::size_t k = 0; k < std::size(kForms); ++k)
     if (kForms[k].form != static_cast<Form>(k)) return false;
-  return std::size(kForms) == static_cast<std::size_t>(Form::attention_keys) + 1;
+  return std::size(kForms) == static_cast<std::size_t>(Form::end);
 }
 static_assert(in_order(), "kForms has one entry for each form, in the order of the enumeration");
+static_assert(std::size(kForms) <= 64, "a packed key has six bits for the form");
 
 }  // namespace
 
@@ -96,7 +97,7 @@ Family family_of(Form form) { return kForms[static_cast<std::size_t>(form)].fami
 std::uint64_t KernelKey::hash() const {
   Hash h;
   h << program << form << rank << reduced_rank << per_thread << index_arrays << word_bytes << many_pieces << index32
-    << scalars << arch << text;
+    << scalars << arch << toolchain;
   for (Dtype t : dtypes) h << t;
   return h;
 }

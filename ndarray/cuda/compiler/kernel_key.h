@@ -87,6 +87,7 @@ enum class Form : std::uint8_t {
   attention,          // the fields are described in plans/attention.cpp
   attention_queries,  // the gradient of the queries
   attention_keys,     // the gradients of keys and values
+  end                 // the number of forms
 };
 CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);
@@ -110,8 +111,8 @@ struct KernelKey {
   // threads per output of reduce_warp, or side by side over columns (0 stands for a warp, 63 for a block).
   std::uint16_t scalars =
       0;  // bit k: input k has one element for the whole loop; bit 8 + k: one per row (row-wise kernels)
-  std::uint32_t arch = 0;  // for example 90; identifies the code, not the text
-  std::uint64_t text = 0;  // text_hash(): headers, options, compiler
+  std::uint32_t arch = 0;       // for example 90; identifies the code, not the text
+  std::uint64_t toolchain = 0;  // toolchain_hash(): headers, options, compiler
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;
   CATENA_EXPORT std::uint64_t hash() const;

@@ -114,7 +114,7 @@ bool fits(const Module& module, int arch) {
 }
 
 // Returns the key of the record that names the compiler of the kernels for this version of the headers.
-std::string compiler_key() { return (Writer() << std::string_view("compiler") << embedded_text_hash()).take(); }
+std::string compiler_key() { return (Writer() << std::string_view("compiler") << embedded_headers_hash()).take(); }
 
 std::string kernel_key(const PackedKey& key, std::uint64_t arch, std::uint64_t text) {
   return (Writer() << std::string_view("kernel") << key << arch << text).take();
@@ -138,39 +138,42 @@ DiskCache& disk_cache() {
   return *cache;
 }
 
-std::uint64_t record_text() {
+std::uint64_t recorded_toolchain() {
   static std::atomic<std::uint64_t> known{0};
-  std::uint64_t text = known.load(std::memory_order_relaxed);
-  if (text != 0) return text;
+  std::uint64_t hash = known.load(std::memory_order_relaxed);
+  if (hash != 0) return hash;
   try {
-    text = text_hash();
+    hash = toolchain_hash();
   } catch (const catena::RuntimeError&) {
     const std::optional<std::string> remembered = disk_cache().find(compiler_key());
-    if (!remembered || remembered->size() != sizeof text) throw;
-    std::memcpy(&text, remembered->data(), sizeof text);
+    if (!remembered || remembered->size() != sizeof hash) throw;
+    std::memcpy(&hash, remembered->data(), sizeof hash);
   }
-  known.store(text, std::memory_order_relaxed);
-  return text;
+  known.store(hash, std::memory_order_relaxed);
+  return hash;
 }
-void remember_compiler(DiskCache& cache) { cache.store(compiler_key(), (Writer() << text_hash()).take()); }
+void remember_compiler(DiskCache& cache) { cache.store(compiler_key(), (Writer() << toolchain_hash()).take()); }
 
 PackedKey pack(const KernelKey& key) {
-  static_assert(sizeof(KernelKey) == 48 && sizeof key.dtypes == 16, "a new field must be packed, too");
+  // Names every member, so that a new one does not compile here before it is packed, too.
+  const auto& [program, dtypes, form, rank, reduced_rank, per_thread, index_arrays, word_bytes, many_pieces, index32,
+               scalars, arch, toolchain] = key;
+  static_assert(sizeof dtypes == 2 * sizeof(std::uint64_t));
   PackedKey p;
-  p.words[0] = key.program;
-  std::memcpy(&p.words[1], key.dtypes.data(), sizeof key.dtypes);
-  p.words[3] = std::uint64_t(key.form) | std::uint64_t(key.rank) << 6 | std::uint64_t(key.reduced_rank) << 12 |
-               std::uint64_t(key.index_arrays) << 18 | std::uint64_t(key.word_bytes) << 24 |
-               std::uint64_t(key.many_pieces) << 30 | std::uint64_t(key.index32) << 31 |
-               std::uint64_t(key.per_thread) << 32 | std::uint64_t(key.scalars) << 48;
+  p.words[0] = program;
+  std::memcpy(&p.words[1], dtypes.data(), sizeof dtypes);
+  p.words[3] = std::uint64_t(form) | std::uint64_t(rank) << 6 | std::uint64_t(reduced_rank) << 12 |
+               std::uint64_t(index_arrays) << 18 | std::uint64_t(word_bytes) << 24 | std::uint64_t(many_pieces) << 30 |
+               std::uint64_t(index32) << 31 | std::uint64_t(per_thread) << 32 | std::uint64_t(scalars) << 48;
+  (void)arch, (void)toolchain;  // parts of the record's key
   return p;
 }
 
-std::string record_key(const KernelKey& key) { return kernel_key(pack(key), key.arch, key.text); }
+std::string record_key(const KernelKey& key) { return kernel_key(pack(key), key.arch, key.toolchain); }
 std::string record_key(const PackedKey& batch) { return (Writer() << std::string_view("batch") << batch).take(); }
 std::string record_key(const CompileRequest& request) {
   Writer w;
-  w << std::string_view("text") << static_cast<std::uint64_t>(request.arch) << record_text()
+  w << std::string_view("text") << static_cast<std::uint64_t>(request.arch) << recorded_toolchain()
     << std::uint64_t(request.options.size());
   for (const std::string& option : request.options) w << std::string_view(option);
   w << std::uint64_t(request.expressions.size());
@@ -216,7 +219,7 @@ std::optional<StoredText> stored_text(std::string_view key, std::string_view rec
   if (kind == "kernel") {
     reader >> kernel >> arch >> text;
     std::optional<StoredKernel> stored = decode_kernel(record, static_cast<int>(arch));
-    if (!reader.complete() || text != record_text() || !stored || stored->source.empty()) return std::nullopt;
+    if (!reader.complete() || text != recorded_toolchain() || !stored || stored->source.empty()) return std::nullopt;
     CompileRequest request{.source = std::move(stored->source),
                            .name = stored->resources.name,
                            .arch = static_cast<int>(arch),
@@ -226,14 +229,14 @@ std::optional<StoredText> stored_text(std::string_view key, std::string_view rec
   StoredText user;
   std::uint64_t avoid_spills = 0;
   reader >> arch >> text >> user.request.options >> user.request.expressions >> avoid_spills >> user.request.source;
-  if (kind != "text" || !reader.complete() || text != record_text()) return std::nullopt;
+  if (kind != "text" || !reader.complete() || text != recorded_toolchain()) return std::nullopt;
   user.request.arch = static_cast<int>(arch);
   user.request.avoid_spills = avoid_spills != 0;
   return user;
 }
 std::string record_key(const StoredText& text) {
   if (!text.kernel) return record_key(text.request);
-  return kernel_key(*text.kernel, static_cast<std::uint64_t>(text.request.arch), record_text());
+  return kernel_key(*text.kernel, static_cast<std::uint64_t>(text.request.arch), recorded_toolchain());
 }
 std::string encode(const StoredText& text, const Module& module) {
   if (!text.kernel) return encode(module);

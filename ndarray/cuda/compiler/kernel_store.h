@@ -36,9 +36,9 @@ struct StoredKernel {
   bool alone() const { return batch == PackedKey{}; }
 };
 
-// Returns text_hash() as part of keys. Without a compiler, returns the hash for the compiler that warm_up() recorded
-// last, so that kernels compiled on another machine are found. RuntimeError if there is neither.
-std::uint64_t record_text();
+// Returns toolchain_hash() as part of keys. Without a compiler, returns the hash for the compiler that warm_up()
+// recorded last, so that kernels compiled on another machine are found. RuntimeError if there is neither.
+std::uint64_t recorded_toolchain();
 void remember_compiler(DiskCache& cache);
 
 // Return the keys of records: for a generated kernel (with arch and text), for the code of a batch, for a user's text.

@@ -99,7 +99,7 @@ template <class Value> class OnceTable {
   };
 
   template <class Make> const Value& make(const PackedKey& key, std::promise<Outcome>& promise, Make& make) {
-    const auto land = [&](std::unique_ptr<const Entry> made, const char* compile_error) {
+    const auto publish = [&](std::unique_ptr<const Entry> made, const char* compile_error) {
       const std::lock_guard lock(mutex_);
       in_flight_.erase(key);
       const Value* value = made != nullptr ? add(std::move(made)) : nullptr;
@@ -110,13 +110,13 @@ template <class Value> class OnceTable {
     try {
       made = std::make_unique<const Entry>(key, make());
     } catch (const catena::CompileError& e) {
-      land(nullptr, e.what());
+      publish(nullptr, e.what());
       throw;
     } catch (...) {
-      land(nullptr, "");
+      publish(nullptr, "");
       throw;
     }
-    return *land(std::move(made), "");
+    return *publish(std::move(made), "");
   }
 
   static void place(Slots& slots, const Entry* entry) {

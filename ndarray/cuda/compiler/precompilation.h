@@ -1,5 +1,5 @@
-// Compilation of many kernels in advance, on several threads and into one cache: what warm_up() and recompile() share.
-// Internal to ndarray/cuda/compiler.
+// Compiles many kernels in advance, on several threads and into one cache: the common part of warm_up() and
+// recompile(). Internal to ndarray/cuda/compiler.
 #pragma once
 
 #include <algorithm>

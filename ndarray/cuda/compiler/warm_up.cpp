@@ -12,7 +12,7 @@ constexpr std::size_t kBatch =
 class WarmUp : Precompilation {
  public:
   WarmUp(DiskCache& cache, int arch, const std::function<void(const WarmUpProgress&)>& progress)
-      : Precompilation("warm_up", cache, arch, progress), text_(text_hash()) {}
+      : Precompilation("warm_up", cache, arch, progress), toolchain_(toolchain_hash()) {}
 
   std::size_t run(std::span<const WarmUpRequest> requests) {
     std::set<std::string> seen;
@@ -20,7 +20,7 @@ class WarmUp : Precompilation {
     for (const WarmUpRequest& r : requests) {
       Job job{r.key, &r.kernel};
       job.key.arch = static_cast<std::uint32_t>(arch_);
-      job.key.text = text_;
+      job.key.toolchain = toolchain_;
       if (!seen.insert(record_key(job.key)).second) continue;
       ++total_;
       if (!is_stored(job, found)) jobs_.push_back(job);
@@ -83,10 +83,10 @@ class WarmUp : Precompilation {
     std::vector<Job> fitting, spilling;
     for (const Job& job : jobs) {
       const KernelResources r = resources_of(module, job.kernel->name);
-      (spilled_bytes({&r, 1}) > 0 ? spilling : fitting).push_back(job);
+      (spills({&r, 1}) ? spilling : fitting).push_back(job);
     }
     count_compilations(fitting.size());
-    store(fitting, module, batch_key(arch_, text_, source));
+    store(fitting, module, batch_key(arch_, toolchain_, source));
     compile_each(spilling);
   }
   void compile_each(std::span<const Job> jobs) {
@@ -121,7 +121,7 @@ class WarmUp : Precompilation {
     report(resources, false);
   }
 
-  const std::uint64_t text_;
+  const std::uint64_t toolchain_;
   std::vector<Job> jobs_;
   std::set<PackedKey> batches_on_disk_;
 };

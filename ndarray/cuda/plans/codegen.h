@@ -13,7 +13,7 @@ namespace nd::cuda {
 CATENA_EXPORT GeneratedKernel generate(const catena::Program& program, const KernelKey& key);
 
 // The programs before and after a reduction, as in catena::bound::Reduce; null if there is none.
-struct Surroundings {
+struct FusedPrograms {
   const catena::Program* pre = nullptr;
   const catena::Program* post = nullptr;
   Dtype element = {};  // with `pre`: dtype of the reduced elements
@@ -24,10 +24,10 @@ struct Surroundings {
 };
 // Generates a kernel for a reduction, scan, row-wise or multi-tensor kernel, or for a random fill.
 CATENA_EXPORT GeneratedKernel generate(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
-                                       const Surroundings& around = {});
+                                       const FusedPrograms& fused = {});
 // Returns the value of KernelKey::program for a reduction.
 CATENA_EXPORT std::uint64_t reduction_hash(const catena::KernelDef& def, const catena::Loop& loop,
-                                           const Surroundings& around);
+                                           const FusedPrograms& fused);
 
 // A kernel of a family that the key alone describes: Family::gather and the families after it.
 CATENA_EXPORT GeneratedKernel generate(const KernelKey& key);

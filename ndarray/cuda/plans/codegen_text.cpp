@@ -66,7 +66,7 @@ std::string_view index_name(const KernelKey& key) { return key.index32 ? "uint32
 // compiler do not change the text and are not hashed.
 std::string kernel_name(std::string_view what, KernelKey key) {
   key.arch = 0;
-  key.text = 0;
+  key.toolchain = 0;
   return concat(what, "_", name_of(key.form), "_", hexadecimal(key.hash()));
 }
 
@@ -89,9 +89,9 @@ std::string description(const catena::Program& program, const KernelKey& key) {
   return description(concat("program ", hexadecimal(hash)), key, program.num_operands());
 }
 std::string description(const KernelDef& def, const catena::Loop& loop, const KernelKey& key,
-                        const Surroundings& around) {
-  return description(concat("reduction ", hexadecimal(reduction_hash(def, loop, around))), key,
-                     static_cast<int>(around.operands()));
+                        const FusedPrograms& fused) {
+  return description(concat("reduction ", hexadecimal(reduction_hash(def, loop, fused))), key,
+                     static_cast<int>(fused.operands()));
 }
 
 std::string steps_text(const Program& program) {

@@ -24,7 +24,7 @@ std::string kernel_name(std::string_view what, KernelKey key);
 std::string description(std::string_view what, const KernelKey& key, int operands);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
 std::string description(const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
-                        const Surroundings& around);
+                        const FusedPrograms& fused);
 std::string description(const catena::Program& program, const KernelKey& key);
 
 // The steps of a program as statements on the variables s0, s1, ... of its slots; `index` is the position in indexed
@@ -66,7 +66,7 @@ void add_function(GeneratedKernel& k, const std::string& call, std::string_view 
 
 // The texts of the families, each in the file of its family: the headers, the type of the parameters and the function.
 void add_reduction(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key,
-                   const Surroundings& around);
+                   const FusedPrograms& fused);
 void add_row_wise(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);
 void add_multi_tensor(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop);
 void add_random(GeneratedKernel& k, const catena::KernelDef& def, const catena::Loop& loop, const KernelKey& key);

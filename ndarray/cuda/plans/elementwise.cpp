@@ -53,11 +53,11 @@ void plan_indexed(LaunchPlan& plan, std::span<const BoundOperand> operands, cons
   for (int k = 0; k < n; ++k) {
     const BoundOperand& o = operands[static_cast<std::size_t>(k)];
     if (((raw >> k) & 1) != 0) {
-      plan.key.index32 &= near(*o.shape, *o.strides);
+      plan.key.index32 &= fits_int32(*o.shape, *o.strides);
       raw_elements += catena::size_of(*o.shape);
     }
     if (((raw >> k) & 1) != 0 || o.immediate) continue;
-    plan.key.index32 &= near(shape, *o.strides);
+    plan.key.index32 &= fits_int32(shape, *o.strides);
     contiguous &=
         ((plan.key.scalars >> k) & 1) != 0 || catena::is_c_contiguous(loop, *o.strides, catena::itemsize(o.dtype));
   }
@@ -112,7 +112,7 @@ void plan_strided(LaunchPlan& plan, std::span<const BoundOperand> operands, cons
   put_axes(p, shape, rank, 1);
   for (const Strides& s : strides) {
     put_axes(p, s, rank, 0);
-    plan.key.index32 &= near(shape, s);
+    plan.key.index32 &= fits_int32(shape, s);
   }
   p.align(16);
 }

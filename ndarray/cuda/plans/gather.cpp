@@ -83,8 +83,8 @@ bool all_near(const IndexedLoop& loop, const catena::bound::Gather& call) {
     shape.push_back(a.length);
     base.push_back(a.stride);
   }
-  bool all = near(shape, base);
-  for (std::size_t k = 1; k < loop.strides.size(); ++k) all = all && near(loop.shape, loop.strides[k]);
+  bool all = fits_int32(shape, base);
+  for (std::size_t k = 1; k < loop.strides.size(); ++k) all = all && fits_int32(loop.shape, loop.strides[k]);
   return all && catena::size_of(loop.shape) <= kMax31;
 }
 

@@ -12,11 +12,11 @@ using catena::Loop;
 
 namespace {
 
-bool fits(const KernelDef& def, Family family, bool fused) {
+bool fits(const KernelDef& def, Family family, bool is_fused) {
   switch (family) {
     case Family::random: return def.is(catena::is_random);
     case Family::reduce: return def.kind == KernelKind::reduction;
-    case Family::scan: return def.kind == KernelKind::reduction && !fused;
+    case Family::scan: return def.kind == KernelKind::reduction && !is_fused;
     case Family::row_wise: return def.kind == KernelKind::row_wise;
     case Family::multi_tensor: return def.kind == KernelKind::multi_tensor;
     default: return false;
@@ -25,20 +25,20 @@ bool fits(const KernelDef& def, Family family, bool fused) {
 
 }  // namespace
 
-GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key, const Surroundings& around) {
-  const bool fused = around.pre != nullptr || around.post != nullptr;
+GeneratedKernel generate(const KernelDef& def, const Loop& loop, const KernelKey& key, const FusedPrograms& fused) {
+  const bool is_fused = fused.pre != nullptr || fused.post != nullptr;
   const Family family = family_of(key.form);
-  catena::check<catena::ValueError>(fits(def, family, fused), "code generation", "the form ", name_of(key.form),
+  catena::check<catena::ValueError>(fits(def, family, is_fused), "code generation", "the form ", name_of(key.form),
                                     " does not fit the kernel ", def.name);
   GeneratedKernel k;
-  k.name = kernel_name(concat(around.pre != nullptr ? steps_name(*around.pre) + "_then_" : "", def.name,
-                              around.post != nullptr ? "_then_" + steps_name(*around.post) : ""),
+  k.name = kernel_name(concat(fused.pre != nullptr ? steps_name(*fused.pre) + "_then_" : "", def.name,
+                              fused.post != nullptr ? "_then_" + steps_name(*fused.post) : ""),
                        key);
   add_header(k, def.header);
-  k.body = fused ? description(def, loop, key, around) : description(def, loop, key);
+  k.body = is_fused ? description(def, loop, key, fused) : description(def, loop, key);
   if (family == Family::random) add_random(k, def, loop, key);
   else if (family == Family::scan) add_scan(k, def, loop, key);
-  else if (family == Family::reduce) add_reduction(k, def, loop, key, around);
+  else if (family == Family::reduce) add_reduction(k, def, loop, key, fused);
   else if (family == Family::row_wise) add_row_wise(k, def, loop, key);
   else add_multi_tensor(k, def, loop);
   return k;
@@ -71,7 +71,7 @@ GeneratedKernel generate(const KernelKey& key) {
 
 GeneratedKernel generate(const LaunchPlan& plan) {
   if (plan.program != nullptr) return generate(*plan.program, plan.key);
-  if (plan.kernel != nullptr) return generate(*plan.kernel, plan.kernel->loop_table[plan.loop], plan.key, plan.around);
+  if (plan.kernel != nullptr) return generate(*plan.kernel, plan.kernel->loop_table[plan.loop], plan.key, plan.fused);
   return generate(plan.key);
 }
 

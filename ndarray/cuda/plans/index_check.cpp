@@ -20,7 +20,7 @@ LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, device::Ind
   LaunchPlan plan;
   plan.key.form = Form::index_check;
   plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
-  plan.key.index32 = n <= kMax31 && near(shape, strides);
+  plan.key.index32 = n <= kMax31 && fits_int32(shape, strides);
   plan.key.dtypes[0] = call.indices.dtype == Dtype::bool_ ? Dtype::uint8 : call.indices.dtype;
   ParameterBlock& p = plan.parameters;
   p.put_head(device::IndexCheckHead{

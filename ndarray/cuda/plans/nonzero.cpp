@@ -29,7 +29,7 @@ static_assert(device::kPiece >= catena::kLeastPiece);
 void put_elements(LaunchPlan& plan, Dtype dtype, const Shape& shape, const Strides& strides) {
   plan.key.dtypes[0] = dtype;
   plan.key.rank = rank_class(shape.size(), device::kMaxExactRank);
-  plan.key.index32 = catena::size_of(shape) <= kMax31 && near(shape, strides);
+  plan.key.index32 = catena::size_of(shape) <= kMax31 && fits_int32(shape, strides);
   const int rank = axes_of(plan.key.rank);
   put_axes(plan.parameters, shape, rank, 1);
   put_axes(plan.parameters, strides, rank, 0);
@@ -62,14 +62,18 @@ Sequence plan_count_pieces(const catena::bound::CountPieces& call, int processor
   auto* const counts = reinterpret_cast<std::int64_t*>(call.counts.data);
   LaunchPlan plan;
   plan.grid_x = std::max(1u, blocks(pieces, processors, 16));
-  std::uint32_t* const arrived = plan.grid_x > 1 && counters ? counters() : nullptr;
-  plan.parameters.put_head(device::CountHead{
-      .n = n, .rank = shape.size(), .pieces = pieces, .in = call.in.data, .counts = counts, .arrived = arrived});
+  std::uint32_t* const blocks_done = plan.grid_x > 1 && counters ? counters() : nullptr;
+  plan.parameters.put_head(device::CountHead{.n = n,
+                                             .rank = shape.size(),
+                                             .pieces = pieces,
+                                             .in = call.in.data,
+                                             .counts = counts,
+                                             .blocks_done = blocks_done});
   plan.key.form = contiguous && item == 1 ? Form::nonzero_count_bytes : Form::nonzero_count;
   if (plan.key.form == Form::nonzero_count) put_elements(plan, call.in.dtype, shape, strides);
   Sequence sequence;
   sequence.launches.push_back(plan);
-  if (plan.grid_x > 1 && arrived == nullptr) sequence.launches.push_back(plan_offsets(counts, pieces));
+  if (plan.grid_x > 1 && blocks_done == nullptr) sequence.launches.push_back(plan_offsets(counts, pieces));
   return sequence;
 }
 

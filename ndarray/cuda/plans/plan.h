@@ -1,9 +1,13 @@
-// Folder ndarray/cuda/plans/: from a bound call to its launches, with one file per family of kernels: the plan (key,
-// parameters, grid, scratch memory) and the text of the kernel. The parameters are the structs of
-// kernels/device/parameters.h, and kernels/device/<family>.h has the code that reads them (offsets: nonzero.h).
+// Folder ndarray/cuda/plans/: from a bound call to its launches. There is one file per family of kernels, with the plan
+// (key, parameters, grid, scratch memory) and the text of the kernel. execute.cpp launches the plans; attention.cpp,
+// depthwise.cpp and multi_tensor.cpp launch their own.
 //
-// The functions have no side effects and do not use a device. A plan determines the order of combination
-// in reductions; the device has no influence on it.
+// The parameters of a launch are the structs of kernels/device/parameters.h and *_parameters.h. The code that reads
+// them is in kernels/device/<family>.h, with these exceptions: reduce in reduction.h, compress and offsets in
+// nonzero.h, sorts of long rows in radix.h, recurrences in recurrence.h.
+//
+// The functions of this header do not use a device and have no side effects, except that they may call BlockCounters.
+// The plan of a reduction determines the order of combination, which does not depend on the device.
 #pragma once
 
 #include <algorithm>
@@ -88,7 +92,7 @@ struct LaunchPlan {
   const catena::Program* program = nullptr;
   const catena::KernelDef* kernel = nullptr;
   int loop = 0;
-  Surroundings around = {};
+  FusedPrograms fused = {};
   ParameterBlock parameters;
   std::uint32_t grid_x = 0, grid_y = 1;  // grid_x 0: nothing to do
   std::uint32_t block_x = catena::device::kBlock;

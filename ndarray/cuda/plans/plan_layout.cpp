@@ -18,7 +18,7 @@ std::uint32_t blocks(std::int64_t items, int processors, int waves) {
   return static_cast<std::uint32_t>(std::min<std::int64_t>(items, std::int64_t(processors) * waves));
 }
 
-bool near(const catena::Shape& shape, const catena::Strides& strides) {
+bool fits_int32(const catena::Shape& shape, const catena::Strides& strides) {
   std::int64_t reach = 0;
   for (int a = 0; a < shape.size(); ++a) {
     const std::int64_t step = distance(strides[a]);
@@ -73,7 +73,7 @@ bool all_near(const SplitAxes& s, std::size_t operands) {
   for (std::size_t k = 0; k < operands; ++k) {
     Strides strides = s.kept_stride[k];
     for (std::int64_t d : s.reduced_stride[k]) strides.push_back(d);
-    if (!near(all, strides)) return false;
+    if (!fits_int32(all, strides)) return false;
   }
   return true;
 }

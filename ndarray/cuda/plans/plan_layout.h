@@ -24,8 +24,8 @@ std::uint32_t blocks(std::int64_t items, int processors, int waves);
 // all devices, so that the order of combination, and with it every bit of a sum, does not depend on the device.
 inline constexpr std::int64_t kBlocks = 512;
 
-// True if all elements of the operand are less than 2^31 bytes away from its first one.
-bool near(const catena::Shape& shape, const catena::Strides& strides);
+// True if the byte offsets of all elements of the operand fit a signed integer of 32 bits.
+bool fits_int32(const catena::Shape& shape, const catena::Strides& strides);
 
 // One element for the whole loop of n elements.
 bool is_fixed(const catena::BoundOperand& o, std::int64_t n);
@@ -42,7 +42,7 @@ struct SplitAxes {
 };
 SplitAxes split_axes(const catena::Shape& shape, const catena::Dims& axes,
                      std::span<const catena::Strides* const> strides);
-// near() for each of the first `operands` operands, and fewer than 2^31 positions.
+// fits_int32() for each of the first `operands` operands, and fewer than 2^31 positions.
 bool all_near(const SplitAxes& s, std::size_t operands);
 
 void put_axes(ParameterBlock& p, const catena::Dims& v, int rank, std::int64_t fill);

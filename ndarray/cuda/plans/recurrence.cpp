@@ -116,7 +116,7 @@ LaunchPlan plan_recurrence(const catena::bound::Elementwise& call, int processor
     Strides s{strides[k][0], strides[k][1]};
     for (const std::int64_t stride : of_inside[k]) s.push_back(stride);
     put_axes(p, s, rank, 0);
-    plan.key.index32 &= near(lengths, s);
+    plan.key.index32 &= fits_int32(lengths, s);
   }
   p.align(16);
   plan.grid_x = blocks(shape[1], processors, 8);

@@ -21,8 +21,9 @@ using catena::Strides;
 // ---- plans --------------------------------------------------------------------------------------
 namespace {
 
-// The operands of a reduction in the order of its parameters. Strides are those over call.in.shape: along the reduced
-// axes only inputs move, and what is one element for all of them does not move at all.
+// The operands of a reduction in the order of its parameters. Strides are those over call.in.shape. Along the reduced
+// axes, all operands but the inputs have stride 0. In a call with programs, operands with one element for the whole
+// loop have stride 0 along every axis.
 struct ReduceOperands {
   std::array<BoundOperand, catena::kMaxOperands> all;
   std::array<Strides, catena::kMaxOperands> own;
@@ -30,21 +31,21 @@ struct ReduceOperands {
   std::size_t n, inputs;
   std::uint16_t scalars = 0;
 
-  ReduceOperands(const catena::bound::Reduce& call, const Surroundings& around)
-      : n(around.operands()), inputs(around.inputs()) {
+  ReduceOperands(const catena::bound::Reduce& call, const FusedPrograms& fused)
+      : n(fused.operands()), inputs(fused.inputs()) {
     catena::check<catena::ValueError>(n <= all.size(), call.kernel->name, n, " operands exceed the limit of ",
                                       all.size());
     if (call.pre != nullptr) std::copy(call.pre_inputs.begin(), call.pre_inputs.end(), all.begin());
     else all[0] = call.in;
     std::copy(call.post_inputs.begin(), call.post_inputs.end(), all.begin() + std::ptrdiff_t(inputs));
     all[n - 1] = call.out;
-    const bool fused = call.pre != nullptr || call.post != nullptr;
+    const bool is_fused = call.pre != nullptr || call.post != nullptr;
     for (std::size_t k = 0; k < n; ++k) {
       own[k] = *all[k].strides;
       if (k >= inputs)
         for (std::int64_t a : call.axes) own[k][static_cast<int>(a)] = 0;
       strides[k] = &own[k];
-      if (!fused || k + 1 == n) continue;
+      if (!is_fused || k + 1 == n) continue;
       if (is_fixed(all[k], 2)) {
         scalars |= std::uint16_t(1u << k);
         std::fill(own[k].begin(), own[k].end(), 0);
@@ -76,13 +77,14 @@ void put_reduction(ParameterBlock& p, const ReduceOperands& x, const SplitAxes& 
 // of them.
 int run_of(std::size_t item) { return item > 4 ? 4 : static_cast<int>(16 / item); }
 
-// How blocks share the work: `items` blocks of outputs, each in `splits` parts of `part` elements.
-struct Division {
+// The work of the blocks: the outputs are divided among `items` blocks, and the elements of an output into `splits`
+// parts of `part` elements.
+struct SplitPlan {
   std::int64_t items, splits, part;
 };
-// items_for_order: the number of blocks of outputs by which the elements are split; it has to be the same for operands
+// items_for_order: the block count by which the number of splits is chosen; within a form it is the same for operands
 // of any layout.
-struct Shares {
+struct BlockCounts {
   std::int64_t items, items_for_order, threads_per_output;
 };
 
@@ -92,8 +94,8 @@ std::uint8_t threads_field(std::int64_t threads) {
   return threads == device::kBlock ? kWholeBlock : static_cast<std::uint8_t>(threads);
 }
 
-constexpr std::int64_t kShortReduction = 1024;  // elements that a warp reduces; of few outputs, those of longer rows
-                                                // are worth reading as columns
+constexpr std::int64_t kShortReduction = 1024;  // elements that a warp reduces; if there are few outputs, the column
+                                                // form is used only above this length
 constexpr std::int64_t kRunsPerThread = 4;      // of a short row: 64 bytes, which a thread loads at once
 constexpr std::int64_t kAcrossBytes = 32;       // of the accumulators of all outputs of a thread, to stay in registers
 constexpr std::int64_t kMostAcross = 8;         // outputs of a thread: their partial results fill 40 registers
@@ -107,20 +109,22 @@ std::int64_t dividing(std::int64_t n, std::int64_t most) {
 }
 
 // Sets the form for reductions that keep the innermost axis. A thread computes several neighbouring outputs, so that it
-// loads up to 16 bytes at once. The order of combination depends on the number of outputs and the dtype of the reduced
-// elements, not on the layout of the operands: it is the same for a program as for an array of its results.
+// loads up to 16 bytes at once. Within this form, the order of combination depends on the number of outputs and the
+// dtype of the reduced elements, not on the layout of the operands: it is the same for a program as for an array of its
+// results.
 void plan_columns(const SplitAxes& s, const ReduceOperands& x, const catena::bound::Reduce& call, KernelKey& key,
-                  std::int64_t outputs, std::size_t item, Shares& shares) {
+                  std::int64_t outputs, std::size_t item, BlockCounts& counts) {
   const auto sum = static_cast<std::int64_t>(call.kernel->loop_table[call.loop].reduction->acc_bytes);
   const std::int64_t most = std::min<std::int64_t>({kWide / std::int64_t(item), kAcrossBytes / sum, kMostAcross});
   const std::int64_t together = dividing(outputs, most), columns = outputs / together;
   std::int64_t across = device::kWarp;
   if (columns >= kBlocks * device::kBlock) across = device::kBlock;
   while (across <= device::kWarp && across / 2 >= columns) across /= 2;
-  shares.threads_per_output = device::kBlock / across;
-  shares.items_for_order = ceil_divide(outputs, across * together);
+  counts.threads_per_output = device::kBlock / across;
+  counts.items_for_order = ceil_divide(outputs, across * together);
 
-  std::int64_t here = call.pre != nullptr ? std::min<std::int64_t>(most, 4) : most;  // a program is computed for four
+  // A thread computes a program for at most four outputs at once.
+  std::int64_t here = call.pre != nullptr ? std::min<std::int64_t>(most, 4) : most;
   for (std::size_t k = 0; k < x.inputs; ++k)
     if (((x.scalars >> k) & 1) == 0) here = std::min(here, kWide / std::int64_t(catena::itemsize(x.all[k].dtype)));
   if ((x.scalars >> kPerRowBit) != 0) here = 1;
@@ -128,35 +132,35 @@ void plan_columns(const SplitAxes& s, const ReduceOperands& x, const catena::bou
   key.form = Form::reduce_columns;
   key.per_thread = static_cast<std::uint8_t>(here);
   key.word_bytes = threads_field(across);
-  shares.items = ceil_divide(outputs, across * here);
+  counts.items = ceil_divide(outputs, across * here);
 }
 
-// Neighbouring threads should read neighbouring elements. The device has no influence, so that it has none on the order
-// of combination.
-Division divide(const SplitAxes& s, const ReduceOperands& x, const catena::bound::Reduce& call, KernelKey& key,
-                std::int64_t outputs, std::int64_t count) {
+// Chooses the form, so that neighbouring threads read neighbouring elements, and divides the work among blocks. Neither
+// depends on the device, so that the order of combination does not, either.
+SplitPlan plan_splits(const SplitAxes& s, const ReduceOperands& x, const catena::bound::Reduce& call, KernelKey& key,
+                      std::int64_t outputs, std::int64_t count) {
   const std::size_t item = catena::itemsize(call.pre != nullptr ? call.in.dtype : x.all[0].dtype);
   const int run = run_of(item);
-  Shares shares;
+  BlockCounts counts;
   const bool many = outputs >= device::kWarp || (outputs > 1 && count > kShortReduction);
   if (many && distance(s.kept_stride[x.n].back()) < distance(s.reduced_stride[x.n].back())) {
-    plan_columns(s, x, call, key, outputs, item, shares);
+    plan_columns(s, x, call, key, outputs, item, counts);
   } else if (count <= kShortReduction && outputs > 1) {
     key.form = Form::reduce_warp;
     std::int64_t threads = 1;
     while (threads < device::kWarp && threads * kRunsPerThread * run < count) threads *= 2;
     key.word_bytes = threads_field(threads);
-    shares = {ceil_divide(outputs, device::kBlock / threads),
+    counts = {ceil_divide(outputs, device::kBlock / threads),
               threads == device::kWarp ? ceil_divide(outputs, device::kBlock / device::kWarp) : kBlocks, threads};
   } else {
     key.form = Form::reduce_block;
-    shares = {outputs, outputs, device::kBlock};
+    counts = {outputs, outputs, device::kBlock};
   }
   std::int64_t splits = 1;
-  if (shares.items_for_order < kBlocks && outputs > 0)
-    splits = std::clamp<std::int64_t>(count / (shares.threads_per_output * 16), 1,
-                                      kBlocks / std::max<std::int64_t>(shares.items_for_order, 1));
-  return {shares.items, splits, ceil_divide(ceil_divide(count, splits), run) * run};
+  if (counts.items_for_order < kBlocks && outputs > 0)
+    splits = std::clamp<std::int64_t>(count / (counts.threads_per_output * 16), 1,
+                                      kBlocks / std::max<std::int64_t>(counts.items_for_order, 1));
+  return {counts.items, splits, ceil_divide(ceil_divide(count, splits), run) * run};
 }
 
 }  // namespace
@@ -166,25 +170,25 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors, const Bl
   LaunchPlan& plan = sequence.launches.emplace_back();
   plan.kernel = call.kernel;
   plan.loop = call.loop;
-  plan.around = {call.pre, call.post, call.in.dtype};
+  plan.fused = {call.pre, call.post, call.in.dtype};
   const catena::Loop& loop = call.kernel->loop_table[call.loop];
-  const ReduceOperands x(call, plan.around);
+  const ReduceOperands x(call, plan.fused);
   const SplitAxes s = split_axes(*call.in.shape, call.axes, {x.strides.data(), x.n + 1});
   const std::int64_t outputs = catena::size_of(s.kept), count = catena::size_of(s.reduced);
   KernelKey& key = plan.key;
-  key.program = reduction_hash(*call.kernel, loop, plan.around);
+  key.program = reduction_hash(*call.kernel, loop, plan.fused);
   for (std::size_t k = 0; k < x.n; ++k) key.dtypes[k] = x.all[k].dtype;
   key.scalars = x.scalars;
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
   key.index32 = all_near(s, x.n);
 
-  const Division division = divide(s, x, call, plan.key, outputs, count);
-  plan.grid_x = blocks(division.items, processors, 16);
-  plan.grid_y = static_cast<std::uint32_t>(division.splits);
-  const std::int64_t splits = division.splits;
+  const SplitPlan split = plan_splits(s, x, call, plan.key, outputs, count);
+  plan.grid_x = blocks(split.items, processors, 16);
+  plan.grid_y = static_cast<std::uint32_t>(split.splits);
+  const std::int64_t splits = split.splits;
   key.many_pieces = splits > 1;
-  std::uint32_t* const arrived = splits > 1 && counters && plan.grid_x <= kCounters ? counters() : nullptr;
+  std::uint32_t* const blocks_done = splits > 1 && counters && plan.grid_x <= kCounters ? counters() : nullptr;
 
   ParameterBlock& p = plan.parameters;
   p.put_head(device::ReduceHead{.outputs = outputs,
@@ -193,14 +197,14 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors, const Bl
                                 .kept_rank = static_cast<std::int32_t>(s.kept.size()),
                                 .reduced_rank = static_cast<std::int32_t>(s.reduced.size()),
                                 .splits = splits,
-                                .part = division.part,
+                                .part = split.part,
                                 .partial = nullptr,
-                                .arrived = arrived});
+                                .blocks_done = blocks_done});
   p.put_scratch(
       &device::ReduceHead::partial,
       sequence.reserve(splits > 1 ? static_cast<std::size_t>(outputs * splits) * loop.reduction->acc_bytes : 0));
   put_reduction(p, x, s, key);
-  if (splits > 1 && arrived == nullptr) {
+  if (splits > 1 && blocks_done == nullptr) {
     LaunchPlan& second = sequence.launches.emplace_back(plan);
     second.key.form = Form::reduce_second;
     second.key.per_thread = 1;
@@ -219,15 +223,15 @@ namespace {
 
 // Adds struct <name>_elements, which computes an element of the loop's type T from the inputs; it is rounded to the
 // dtype that an array of the elements would have.
-void add_elements_program(GeneratedKernel& k, const Loop& loop, const Surroundings& around) {
-  const catena::Program& program = *around.pre;
+void add_elements_program(GeneratedKernel& k, const Loop& loop, const FusedPrograms& fused) {
+  const catena::Program& program = *fused.pre;
   std::string arguments;
   for (std::size_t j = 0; j < program.nin; ++j) arguments += concat(compute_name(program.slots[j]), " s", j, ", ");
   add_step_headers(k, program);
   k.body += concat("namespace {\nstruct ", k.name, "_elements {\n  static ND_FN void run(", arguments,
                    compute_name(loop.type[0]), "& element) {\n", slots_text(program, program.nin), steps_text(program),
                    "    element = catena::device::to_slot<", type_name(loop.type[0]), ">(catena::device::from_slot<",
-                   type_name(around.element), ", ", type_name(program.slots[program.nin]), ">(s", int(program.nin),
+                   type_name(fused.element), ", ", type_name(program.slots[program.nin]), ">(s", int(program.nin),
                    "));\n  }\n};\n}  // namespace\n");
 }
 
@@ -249,7 +253,7 @@ void add_results_program(GeneratedKernel& k, const Loop& loop, const catena::Pro
 // of the time in which a warp waits for its elements.
 constexpr std::string_view kBlocksOfLargeSums = "4";
 
-// Without a number of threads (word_bytes), a key stands for a warp.
+// word_bytes is the number of threads; 0 means 32, the threads of a warp, and kWholeBlock those of a block.
 std::string skeleton_of(const KernelKey& key) {
   const int threads = key.word_bytes == 0             ? int(device::kWarp)
                       : key.word_bytes == kWholeBlock ? int(device::kBlock)
@@ -266,16 +270,16 @@ std::string skeleton_of(const KernelKey& key) {
 }  // namespace
 
 void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, const KernelKey& key,
-                   const Surroundings& around) {
+                   const FusedPrograms& fused) {
   add_header(k, "catena/kernels/device/reduction.h");
-  const int inputs = static_cast<int>(around.inputs()), operands = static_cast<int>(around.operands());
-  const int most = reduction_rank(around.inputs(), around.operands());
+  const int inputs = static_cast<int>(fused.inputs()), operands = static_cast<int>(fused.operands());
+  const int most = reduction_rank(fused.inputs(), fused.operands());
   const int kept = key.rank != 0 ? key.rank : most, reduced = key.reduced_rank != 0 ? key.reduced_rank : most;
   k.parameters = concat("catena::device::ReduceParameters<", inputs, ", ", operands, ", ", kept, ", ", reduced, ">");
-  k.parameter_bytes = aligned_bytes(operand_bytes(sizeof(device::ReduceHead), around.operands()) +
+  k.parameter_bytes = aligned_bytes(operand_bytes(sizeof(device::ReduceHead), fused.operands()) +
                                     std::size_t(8 * ((1 + operands) * kept + (1 + inputs) * reduced)));
-  if (around.pre != nullptr) add_elements_program(k, loop, around);
-  if (around.post != nullptr) add_results_program(k, loop, *around.post);
+  if (fused.pre != nullptr) add_elements_program(k, loop, fused);
+  if (fused.post != nullptr) add_results_program(k, loop, *fused.post);
 
   std::string input_tags, result_tags;
   for (int j = 0; j < operands; ++j) {
@@ -283,33 +287,33 @@ void add_reduction(GeneratedKernel& k, const KernelDef& def, const Loop& loop, c
     const bool scalar = (key.scalars >> j) & 1,
                per_output = operands <= kPerRowBit && (key.scalars >> (j + kPerRowBit)) & 1;
     if (j < inputs) {
-      const Dtype slot = around.pre != nullptr ? around.pre->slots[static_cast<std::size_t>(j)] : loop.type[0];
+      const Dtype slot = fused.pre != nullptr ? fused.pre->slots[static_cast<std::size_t>(j)] : loop.type[0];
       input_tags += tag(scalar ? "Scalar" : (per_output ? "PerRow" : "In"), stored, slot);
     } else {
       const Dtype slot =
-          around.post != nullptr ? around.post->slots[static_cast<std::size_t>(j - inputs + 1)] : loop.type[1];
+          fused.post != nullptr ? fused.post->slots[static_cast<std::size_t>(j - inputs + 1)] : loop.type[1];
       result_tags += tag(j + 1 == operands ? "Out" : (scalar ? "Scalar" : "In"), stored, slot);
     }
   }
-  const int run = run_of(catena::itemsize(around.pre != nullptr ? around.element : key.dtypes[0])),
-            width = around.pre != nullptr ? 4 : run;
+  const int run = run_of(catena::itemsize(fused.pre != nullptr ? fused.element : key.dtypes[0])),
+            width = fused.pre != nullptr ? 4 : run;
   const std::string none = "catena::device::Unchanged";
   add_function(k,
                concat("catena::device::Reduce<catena::k::", def.name, ", catena::device::Elements<",
-                      around.pre != nullptr ? k.name + "_elements" : none, ", ", type_name(loop.type[0]), ", ", run,
+                      fused.pre != nullptr ? k.name + "_elements" : none, ", ", type_name(loop.type[0]), ", ", run,
                       ", ", width, ", ", list_of_indices(0, inputs), input_tags, ">, catena::device::Results<",
-                      around.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ", inputs,
+                      fused.post != nullptr ? k.name + "_results" : none, ", ", type_name(loop.type[1]), ", ", inputs,
                       ", ", list_of_indices(0, operands - inputs), result_tags, ">, ", index_name(key), ", ",
                       int(key.rank), ", ", int(key.reduced_rank), ">::", skeleton_of(key)),
                loop.reduction->acc_bytes > device::kLargeSum ? kBlocksOfLargeSums : "");
 }
 
-std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const Surroundings& around) {
+std::uint64_t reduction_hash(const KernelDef& def, const Loop& loop, const FusedPrograms& fused) {
   const std::uint64_t hash = kernel_hash(def, loop);
-  if (around.pre == nullptr && around.post == nullptr) return hash;
-  const std::uint64_t parts[] = {hash, around.pre != nullptr ? program_hash(*around.pre) : 0,
-                                 around.post != nullptr ? program_hash(*around.post) : 0,
-                                 static_cast<std::uint64_t>(around.element)};
+  if (fused.pre == nullptr && fused.post == nullptr) return hash;
+  const std::uint64_t parts[] = {hash, fused.pre != nullptr ? program_hash(*fused.pre) : 0,
+                                 fused.post != nullptr ? program_hash(*fused.post) : 0,
+                                 static_cast<std::uint64_t>(fused.element)};
   return catena::fnv1a({reinterpret_cast<const char*>(parts), sizeof parts});
 }
 

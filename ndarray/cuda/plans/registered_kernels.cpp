@@ -141,30 +141,39 @@ class Forms {
     plan({5000, 1000}, {0});
   }
 
-  // Plans calls over the rows of a matrix, short and long. For kernels with per-row results, also over the channels of
-  // images; all inputs except the first then have one element per channel, and the last one is a scalar or not.
+  // Plans calls over the rows of a matrix, of several lengths, and for kernels with per-row results also over the
+  // channels of images.
   void add_row(const KernelDef& def, int loop) {
-    const auto plan = [&](const Shape& shape, const Dims& axes, bool channels, bool number) {
-      Operands o(def, loop, shape);
-      const std::size_t outputs = static_cast<std::size_t>(def.first_output());
-      for (std::size_t k = 0; k < o.all.size(); ++k) {
-        const bool per_row = k >= outputs + def.nout || (channels && k > 0 && k < outputs);
-        if (!per_row) continue;
-        Shape kept = shape;
-        for (int a : axes) kept[a] = 1;
-        o.strides[k] = catena::c_strides(kept, catena::itemsize(o.all[k].dtype));
-        for (int a : axes) o.strides[k][a] = 0;
-      }
-      if (number) o.make_scalar(def.nin - 1u);
-      const catena::bound::RowWise call{&def, loop, shape, axes, o.all};
-      request(plan_row_wise(call, 100));
-    };
-    plan({1000, 500}, {1}, false, false);
-    plan({1000, 5000}, {1}, false, false);
-    for (int number = 0; number < 2 && def.nrow > 0; ++number) {
-      plan({32, 16, 14, 14}, {0, 2, 3}, true, number != 0);
-      plan({1000, 500}, {0}, true, number != 0);
+    const std::uint16_t per_row = def.loop_table[loop].row_wise->per_row, all = std::uint16_t((1u << def.nin) - 1);
+    for (const std::int64_t length : {500, 1000, 5000}) {
+      add_row(def, loop, {1000, length}, {1}, 0, 0);
+      // Normalizations of rows: the last one or two of the inputs with one element per row are numbers.
+      for (int numbers = 1; numbers <= 2 && per_row != 0; ++numbers)
+        add_row(def, loop, {1000, length}, {1}, per_row, numbers);
     }
+    // All inputs but the first have one element per channel, and the last one may be a number.
+    for (int numbers = 0; numbers < 2 && def.nrow > 0; ++numbers) {
+      add_row(def, loop, {32, 16, 14, 14}, {0, 2, 3}, all & ~1u, numbers);
+      add_row(def, loop, {1000, 500}, {0}, all & ~1u, numbers);
+    }
+  }
+  // per_row: bit k is set if input k has one element per row.
+  void add_row(const KernelDef& def, int loop, const Shape& shape, const Dims& axes, unsigned per_row, int numbers) {
+    Operands o(def, loop, shape);
+    const std::size_t outputs = static_cast<std::size_t>(def.first_output());
+    for (std::size_t k = 0; k < o.all.size(); ++k) {
+      if (k < outputs + def.nout && ((per_row >> k) & 1) == 0) continue;
+      Shape kept = shape;
+      for (int a : axes) kept[a] = 1;
+      o.strides[k] = catena::c_strides(kept, catena::itemsize(o.all[k].dtype));
+      for (int a : axes) o.strides[k][a] = 0;
+    }
+    for (int k = def.nin - 1; k >= 0 && numbers > 0; --k) {
+      if (((per_row >> k) & 1) == 0) continue;
+      o.make_scalar(static_cast<std::size_t>(k));
+      --numbers;
+    }
+    request(plan_row_wise({&def, loop, shape, axes, o.all}, 100));
   }
 
   void add_multi_tensor(const KernelDef& def, int loop) { request(plan_multi_tensor(def, loop)); }

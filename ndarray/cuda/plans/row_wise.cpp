@@ -22,7 +22,7 @@ namespace {
 // The operands of a kernel as its text needs them, read from the key.
 struct RowOperands {
   std::size_t widest = 1;      // bytes of the widest operand that advances along a row
-  std::size_t kept_bytes = 0;  // bytes of one element of each input that advances
+  std::size_t kept_bytes = 0;  // bytes of one element of each input that a thread keeps
   std::string bytes;           // per input the bytes of an element, 0 if it does not advance; a list
 };
 RowOperands row_operands(const KernelDef& def, const Loop& loop, const KernelKey& key) {
@@ -36,7 +36,7 @@ RowOperands row_operands(const KernelDef& def, const Loop& loop, const KernelKey
     // Elements that every phase reads are kept in the compute type, not in the stored one.
     const Dtype computed = catena::compute_dtype(loop.type[static_cast<std::size_t>(j)]);
     const std::size_t bytes = moves ? std::max(stored, catena::itemsize(computed)) : 0;
-    r.kept_bytes += bytes;
+    if (((loop.row_wise->shared >> j) & 1) == 0) r.kept_bytes += bytes;
     r.bytes += concat(r.bytes.empty() ? "" : ", ", bytes);
   }
   return r;
@@ -50,7 +50,8 @@ std::size_t registers_of(const KernelDef& def, std::size_t kept_bytes, std::int6
 }
 constexpr std::size_t kRowRegisters = 176;  // of the 255 that a thread can have; the computation needs the others
 
-// Elements of a row for one thread of a group of that many threads: a multiple of 8 halves, which are one access.
+// Returns how many elements each of `threads` threads gets of a row: 8 times a power of two, because 8 elements of two
+// bytes are one access.
 std::int64_t elements_of(std::int64_t count, std::int64_t threads) {
   std::int64_t elements = 8;
   while (elements * threads < count) elements *= 2;
@@ -67,8 +68,8 @@ std::int64_t rows_per_block(Form form) {
 }
 
 // Chooses the threads for a row of `count` elements, the last axis of which has `inner`. A row of at most kPartRow
-// elements would leave most lanes of a warp without data. A warp needs no barrier to reduce a row, and a block has the
-// registers of longer rows.
+// elements would leave most threads of a warp without data. A warp needs no barrier to reduce a row, and a block has
+// the registers of longer rows.
 void choose_group(KernelKey& key, const KernelDef& def, const Loop& loop, std::int64_t count, std::int64_t inner) {
   constexpr std::int64_t of_warp = device::kRowElements * device::kWarp;
   const RowOperands operands = row_operands(def, loop, key);

@@ -112,7 +112,9 @@ class SoftmaxCrossEntropy final : public FunctionNode, public autograd::internal
     internal::expect_labelled(in_types);
   }
 
-  // Reads x once: the losses and, in backward, log softmax(x) are computed from x and from the two numbers of each row.
+  // Does not store log softmax(x): the losses and, in backward, the gradients are computed from x and from two numbers
+  // of each row, the maximum and log(sum(exp(x - maximum))). The kernel of the losses reads x only at the labels;
+  // label smoothing also sums each row of x.
   Arrays forward(const Arrays& in) override {
     retain_inputs({0, 1});
     const Array x = autograd::reshape(in[0], internal::flat_shape(in[0].shape())), t = internal::labels_of(in[1]);

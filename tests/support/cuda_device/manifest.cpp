@@ -183,7 +183,7 @@ class KernelsOfOne {
 
 // ---- lines ------------------------------------------------------------------------------------------------------
 Form form_of(const std::string& name, const std::string& line) {
-  for (int k = 0; k <= static_cast<int>(Form::attention_keys); ++k)
+  for (int k = 0; k < static_cast<int>(Form::end); ++k)
     if (nd::cuda::name_of(static_cast<Form>(k)) == name) return static_cast<Form>(k);
   throw catena::ValueError("manifest: no form '" + name + "' in the line " + line);
 }
