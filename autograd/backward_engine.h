@@ -32,7 +32,8 @@ class RuleModes {
   catena::ScopedValue<internal::Autocast*> autocast_;  // rules compute in the dtypes of the forward pass
 };
 
-// One backward run. Gradients are stored in VariableNode::grad; VariableNode::run is the id of the run that wrote them.
+// One backward run. Gradients are stored in VariableNode::grad. For an intermediate variable, VariableNode::run is the
+// id of the run that wrote the gradient, or 0.
 class BackwardEngine {
  public:
   BackwardEngine(bool double_backprop, bool retain_grad);

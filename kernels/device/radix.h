@@ -8,8 +8,9 @@
 // loads the counts of earlier pieces until it has their sum, and stores the counts of all pieces up to its own. Loads
 // are repeated until the counts of a piece are there. Blocks take the numbers of their pieces from a counter, so that
 // these loads concern only blocks that already run. Places depend only on the elements, whichever block moves them. A
-// pass over a digit that is the same in the whole row does nothing; every pass loads the counts of all digits to know
-// which passes move elements. Elements are moved as they are, since equal keys (zeros, NaN) may have different bits.
+// pass over a digit that is the same in the whole row does nothing, but for the last pass if all digits are the same;
+// every pass loads the counts of all digits to know which passes move elements. Elements are moved as they are, since
+// equal keys (zeros, NaN) may have different bits.
 //
 // Pivots are found from the most significant digit on: each pass counts one digit of the elements whose higher digits
 // are those of the pivot. One pass of the same kind as above then moves the elements into bins: those before, equal to

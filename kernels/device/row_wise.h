@@ -1,9 +1,10 @@
 // Launch skeleton of row-wise kernels: a group of threads reduces a row once or twice and then writes every element of
-// it. A thread processes runs of V neighbouring elements (of one element if the row extends over more than
-// kMaxExactRank axes). If the runs can be loaded and stored as a whole and the row is short, they stay in registers;
-// otherwise the elements are loaded again in every phase. A kernel assigns elements to threads in the same way in both
-// cases and for all strides, so the order in which it combines them depends only on the lengths. In kernels that keep
-// no row in registers, the threads add up in levels (Accumulator).
+// it. A thread processes runs of V neighbouring elements (of one element if one thread has the whole row, or if the row
+// extends over more than kMaxExactRank axes). If the runs can be loaded and stored as a whole and the row is short,
+// they stay in registers; otherwise the elements are loaded again in every phase. A kernel assigns elements to threads
+// in the same way in both cases, so the order in which it combines them depends only on the lengths; for other strides
+// or dtypes, the plan may choose another kernel. In kernels that keep no row in registers, the threads add up in levels
+// (Accumulator).
 #pragma once
 
 #include <catena/kernels/device/group.h>
@@ -67,8 +68,10 @@ struct RowResources<Body, Elements, Width, Operands, Indices<Bytes...>> {
     return bytes;
   }
   static ND_FN constexpr int fixed_inputs() { return ((Bytes == 0 ? 1 : 0) + ... + 0); }
-  // The registers that a thread needs, and the blocks for which a multiprocessor then has registers; 0: as many as
-  // the assembler chooses.
+  // registers: an estimate for a thread: the elements that it keeps, 22 for loops and sums, 4 for the address of each
+  // operand, half of them for one that does not advance, and the buffers of wide runs or addresses of narrow ones.
+  // (plans/row_wise.cpp decides with a higher estimate whether a thread can keep elements at all.) blocks: for which a
+  // multiprocessor then has registers; 0: as many as the assembler chooses.
   enum : int {
     registers = Elements * kept_bytes() / 4 + 22 + 4 * Operands - 2 * fixed_inputs() +
                 (Width > 4 ? 4 * Width : (Width < 4 ? 32 / Width : 0)),
@@ -78,11 +81,11 @@ struct RowResources<Body, Elements, Width, Operands, Indices<Bytes...>> {
   };
 };
 
-// Each item is processed by `Lanes` threads of a warp.
+// Each row is processed by `Lanes` threads of a warp.
 template <int Lanes> struct PartGroup {
   enum : int { size = Lanes };
   static ND_FN int rank() { return int(threadIdx.x % Lanes); }
-  // Returns the first item of the warp; this thread works on item() + part(). All threads of a warp make the same
+  // Returns the first row of the warp; this thread works on item() + part(). All threads of a warp make the same
   // number of steps, because they exchange values.
   static ND_FN int64_t item() { return (int64_t(blockIdx.x) * kBlock + threadIdx.x / kWarp * kWarp) / Lanes; }
   static ND_FN int part() { return int(threadIdx.x % kWarp / Lanes); }
@@ -101,7 +104,7 @@ template <class Group> ND_FN int part_of() {
   else return 0;
 }
 
-// The elements of a thread in the compute type, or their mapped values of the second phase.
+// The elements of a thread in the compute type, or their mapped values of phase 1.
 template <class A, int N> struct KeptValues { A value[N]; };
 template <class A> struct KeptValues<A, 0> {};
 
@@ -135,7 +138,7 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
   };
 
   struct Run {
-    int kept;     // its number among those in registers
+    int number;   // among those in registers
     Index first;  // element
   };
   // Calls f(Run) for the runs of this thread.
@@ -153,8 +156,7 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
   // True for an element of the row; runs in registers are whole.
   static ND_FN bool exists(Index i, Index count) { return in_registers || i < count; }
 
-  // Calls f(lane of the operand at the first element, elements, number of the first one in the run): once for a whole
-  // run, else for every element.
+  // Moves the lane and calls f(width, number of an element in the run): once for a whole run, else for every element.
   template <class P, class L, class F>
   static ND_FN void access(const P& p, L& lane, int k, int64_t row, bool whole, Run run, F f) {
     if constexpr (L::advances) {
@@ -164,7 +166,8 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
       if constexpr (in_registers) {
         // One address for all runs of a row, from which they have constant distances
         constexpr int bytes = V * L::size;
-        if constexpr (Reduced == 1) lane.move(row + int64_t(Group::rank()) * bytes + run.kept * (Group::size * bytes));
+        if constexpr (Reduced == 1)
+          lane.move(row + int64_t(Group::rank()) * bytes + run.number * (Group::size * bytes));
         else move(run.first);
         f(width_of<V>{}, 0);
       } else if (whole && run.first + V <= Index(p.count)) {
@@ -188,7 +191,7 @@ template <class Body, class Group, class Index, int Reduced, int V, int Runs> st
   template <int K, bool Kept, class P, class L>
   static ND_FN void load(const P& p, L& lane, int64_t row, bool whole, Run run) {
     if constexpr (keeps_input(K) == Kept)
-      access(p, lane, K, row, whole, run, [&](auto w, int j) { w.fetch(lane, in_input(K, run.kept, j)); });
+      access(p, lane, K, row, whole, run, [&](auto w, int j) { w.fetch(lane, in_input(K, run.number, j)); });
   }
   template <class P, class L> static ND_FN void save(const P& p, L& lane, int k, int64_t row, bool whole, Run run) {
     access(p, lane, k, row, whole, run, [&](auto w, int j) { w.flush(lane, j); });
@@ -233,7 +236,7 @@ ND_FN void run_row(const P& p, Row row, Index count, bool whole, Firsts& firsts,
     Loop::each_run(count, [&](Run run) {
       ND_UNROLL
       for (int j = 0; j < Loop::width; ++j) {
-        const int k = run.kept * Loop::width + j;
+        const int k = run.number * Loop::width + j;
         kept.value[k] = (get<I>(lanes)(k), ...);
       }
     });
@@ -248,7 +251,7 @@ ND_FN void run_row(const P& p, Row row, Index count, bool whole, Firsts& firsts,
       load(Bool<false>{}, run);
       ND_UNROLL
       for (int j = 0; j < Loop::width; ++j)
-        if (Loop::exists(run.first + j, count)) act(run.kept, j);
+        if (Loop::exists(run.first + j, count)) act(run.number, j);
       end_of_run(run);
     });
   };
@@ -327,7 +330,7 @@ ND_FN void rows_over(const P& p, Indices<K...> all, Indices<I...> in, Indices<O.
     const auto row = [&](int k) { return offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[k], p.kept_rank); };
     (get<I>(firsts).move(row(I)), ...);
     (get<I>(firsts).begin_row(row(I)), ...);
-    if (present) (get<I>(firsts).template fetch<1>(), ...);  // before the first store
+    if (present) (get<I>(firsts).template fetch<1>(), ...);  // before an output overwrites it
     if constexpr (Runs > 0) {
       if (whole) {
         using InRegisters = RowWiseLoop<Body, Group, Index, Reduced, V, Runs>;

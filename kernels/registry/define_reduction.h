@@ -1,9 +1,14 @@
 // Reduction kernels. A body has accumulator<T, R>; identity; map, from an element to an accumulator; combine; finish,
-// from an accumulator and the number of elements to the result. Combining with the identity, and with map(identity),
-// must change nothing: both fill lanes without an element. Optional: is_light (one instruction combines two vectors of
-// numbers; fold_columns then exists for integers, too), by_parts (map and combine treat the parts of complex numbers
-// separately, as a sum does and a product does not), any_order and extremum (the order of combination does not show in
-// the result), counts, absorbs, join.
+// from an accumulator and the number of elements to the result. Combining with the identity must change nothing,
+// because it fills lanes without an element; without any_order, neither may combining with map(identity). Optional
+// members:
+//   is_light   one instruction combines two vectors of numbers; fold_columns then exists for integers, too
+//   by_parts   map and combine treat the parts of complex numbers separately, as a sum does and a product does not
+//   any_order  the order of combination does not show in the result; also implied by `extremum`, of an extremum with
+//              its position: the reduction of the values alone, beside `better`, which compares two values
+//   counts     the mapped values are 0 or 1 and are added
+//   absorbs    absorbs(a): no further element can change the accumulator a
+//   join       combines the accumulators of two parts of a row, if combine does not
 #pragma once
 
 #include <catena/kernels/registry/define.h>
@@ -48,7 +53,7 @@ template <class Body, fixed_string S> struct Reduction {
     for (int l = 0; l < kWindow; ++l) wide[l] = Body::template identity<A>();
     std::int64_t i = 0;
     for (; i + kWindow <= n; i += kWindow) {
-      if constexpr (requires(A a) { Body::absorbs(a); })  // not for extrema of bytes, which it slows down
+      if constexpr (requires(A a) { Body::absorbs(a); })  // for `all` and `any`; extrema of bytes are slower with it
         for (int line = 0; line < kWindowBytes; line += 64)
           __builtin_prefetch(reinterpret_cast<const char*>(x + i) + kAhead + line);
       for (int l = 0; l < kWindow; ++l)
@@ -113,9 +118,9 @@ template <class Body, fixed_string S> struct Reduction {
     const A none = Body::template identity<A>();
 #pragma GCC unroll 1
     for (int l = 0; l < Lanes; ++l) {
-      const bool lives = U(l) < U(n);
-      const T element = Whole || lives ? x[l] : T();
-      lane[l] = lives ? Body::combine(none, Body::template map<A>(element, index + l)) : none;
+      const bool has_element = U(l) < U(n);
+      const T element = Whole || has_element ? x[l] : T();
+      lane[l] = has_element ? Body::combine(none, Body::template map<A>(element, index + l)) : none;
     }
     out = Body::combine(out, combine_lanes<Body, Lanes / 2>(lane));
   }

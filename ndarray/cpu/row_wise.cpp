@@ -1,5 +1,5 @@
-// Row-wise kernels: two phases of reduction over one set of axes, then a write of every element. The loops read the
-// elements of a row in C order of the reduced axes, in compute types. Operands with another layout or dtype pass
+// Row-wise kernels: one or two phases of reduction over one set of axes, then a write of every element. The loops read
+// the elements of a row in C order of the reduced axes, in compute types. Operands with another layout or dtype pass
 // through buffers.
 #include <algorithm>
 #include <cstdlib>
@@ -94,9 +94,9 @@ class RowWiseRun {
     Dtype type;
     bool direct, repeated;  // repeated: one element per row
     bool constant = false;  // the same for all rows
-    bool buffered = false;  // the whole row is in a buffer
+    bool buffered = false;  // elements pass through a buffer: whole rows, or tiles of them
     std::int64_t memory_item, item;
-    std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory
+    std::size_t buffer = 0, bits = 0;  // offsets in the scratch memory; bits: of the tile in the dtype of the memory
     std::int64_t elements = 0;         // elements of a row in its tile or buffer
     Strides kept, reduced;
     Load load;
@@ -123,7 +123,8 @@ class RowWiseRun {
     return std::all_of(strides.begin(), strides.end(), [](std::int64_t x) { return x == 0; });
   }
 
-  // The finishing functions read the first elements of the inputs, which rows without elements do not have.
+  // The finishing functions read the first elements of the inputs, which rows without elements do not have. (Such calls
+  // come from backends' tests; the call layer executes none.)
   static void set_zero(Slot& s) {
     alignas(16) static constexpr std::byte zero[16]{};
     s.data = const_cast<std::byte*>(zero);
@@ -131,12 +132,12 @@ class RowWiseRun {
     s.reduced = Strides::filled(s.reduced.size(), 0);
   }
 
-  // True if rows are computed in vectors of one element per row: short rows, and rows that are neighbours in memory,
-  // whose elements would otherwise be loaded one cache line each.
+  // True if each lane of a vector computes one row. This is done for short rows, and for rows that are neighbours in
+  // memory, because reading along such a row would load a cache line for every element.
   bool is_for_columns() const {
     if (count_ == 0) return false;
-    // Few rows leave vectors partly empty and do not repay the tiles of operands that all rows share, unless rows are
-    // short.
+    // Few rows leave vectors partly empty, and filling the tiles of operands that all rows share then costs more than
+    // it gains, unless rows are short.
     if (sums_ != nullptr) return row_sum_lanes(table_, count_) > 1;
     const std::int64_t fewest = count_ <= catena::kLanes ? table_.rows_per_vector() / 2 : 6 * table_.rows_per_vector();
     if (count_ <= kLongestColumn) return rows_ >= fewest;

@@ -12,8 +12,8 @@ namespace nd::cuda {
 
 using catena::Dtype;
 
-// Groups of forms whose texts one function makes (add_<family>, codegen_text.h). Each has a file in
-// ndarray/cuda/plans/; compress and offsets are in nonzero.cpp.
+// Groups of forms whose texts one function makes: those of codegen_text.h, for elementwise forms one in
+// elementwise.cpp. Each family has a file in ndarray/cuda/plans/; compress and offsets are in nonzero.cpp.
 enum class Family : std::uint8_t {
   elementwise,
   reduce,
@@ -43,12 +43,12 @@ enum class Form : std::uint8_t {
   indexed_apart,   // the same; the positions of a thread are a warp apart
   recurrence,      // elementwise, in the order of the first axis; one block per position along the second one
   reduce_block,    // one block per output
-  reduce_warp,     // one warp per output, for few elements
+  reduce_warp,     // a warp or a part of it per output, for few elements
   reduce_columns,  // neighbouring threads reduce neighbouring outputs
   reduce_second,   // combines the partial results of split reductions
-  row_block,       // one block per row, whose elements stay in registers
-  row_warp,        // one warp per row, whose elements stay in registers
-  row_part,        // kPartLanes threads per row, whose elements stay in registers
+  row_block,       // one block per row; as in row_warp and row_part, its elements stay in registers if they fit
+  row_warp,        // one warp per row
+  row_part,        // kPartLanes threads per row
   row_long,        // one block per row, whose elements are loaded in every phase
   row_columns,     // one thread per row; neighbouring threads process neighbouring rows
   multi_tensor,
@@ -93,25 +93,29 @@ CATENA_EXPORT std::string_view name_of(Form form);
 CATENA_EXPORT Family family_of(Form form);
 
 struct KernelKey {
-  std::uint64_t program = 0;                         // program_hash or kernel_hash: the computation and its types
-  std::array<Dtype, catena::kMaxOperands> dtypes{};  // of the operands in memory; raw operands: of the loop; radix
-                                                     // sort: then int64 if the result is positions
+  // program_hash, kernel_hash or, for reductions with programs, reduction_hash: the computation and its types
+  std::uint64_t program = 0;
+  // Of the operands in memory; raw operands: of the loop; radix sort: then int64 if the result is positions.
+  std::array<Dtype, catena::kMaxOperands> dtypes{};
   Form form = Form::contiguous;
-  std::uint8_t rank = 1;          // axes of the loop, or kept axes, after merging; 0 = known at run time
-  std::uint8_t reduced_rank = 1;  // reductions and row-wise kernels: reduced axes, as `rank`
-  std::uint8_t per_thread = 1;    // strided and indexed: elements that a thread computes; row-wise kernels: those
-                                  // that it can keep, 1 stands for kRowElements
+  // Axes of the loop, or kept axes, after merging; 0: known at run time. reduced_rank: the reduced axes, likewise.
+  std::uint8_t rank = 1, reduced_rank = 1;
+  // Strided and indexed: elements that a thread computes. Row-wise kernels: elements that it can keep; 1 stands for
+  // kRowElements. Reductions over columns: neighbouring outputs of a thread.
+  std::uint8_t per_thread = 1;
   std::uint8_t index_arrays = 0;  // gather, scatter
-  std::uint8_t word_bytes = 0;    // gather, scatter, join: bytes that a thread moves at once; row-wise kernels: of the
-                                  // widest operand, 0 stands for 16
-  bool many_pieces = false;       // join: the parameters hold kManyPieces pieces, not kFewPieces; reductions: several
-                                  // blocks share the elements of an output
-  bool index32 = true;            // positions and byte offsets fit 31 bits; radix sort: counts fit 30 bits
-  // Reductions: per_thread is the number of neighbouring outputs of a thread over columns; word_bytes is the number of
-  // threads per output of reduce_warp, or side by side over columns (0 stands for a warp, 63 for a block).
-  std::uint16_t scalars =
-      0;  // bit k: input k has one element for the whole loop; bit 8 + k: one per row (row-wise kernels)
-  std::uint32_t arch = 0;       // for example 90; identifies the code, not the text
+  // Gather, scatter, join: bytes that a thread moves at once. Row-wise kernels: bytes of an access to the widest
+  // operand; 0 stands for 16. reduce_warp: threads per output; reduce_columns: threads side by side; in both, 0 stands
+  // for a warp and 63 for a block.
+  std::uint8_t word_bytes = 0;
+  // Join: the parameters hold kManyPieces pieces, not kFewPieces. Reductions: several blocks share the elements of an
+  // output. Depthwise convolutions: channels are last.
+  bool many_pieces = false;
+  bool index32 = true;  // positions and byte offsets fit 31 bits; radix sort: counts fit 30 bits
+  // Bit k: input k has one element for the whole loop; bit 8 + k: one per row or output (row-wise kernels, reductions
+  // with programs).
+  std::uint16_t scalars = 0;
+  std::uint32_t arch = 0;       // for example 90; the source text does not depend on it
   std::uint64_t toolchain = 0;  // toolchain_hash(): headers, options, compiler
 
   friend bool operator==(const KernelKey&, const KernelKey&) = default;

@@ -86,7 +86,7 @@ class ParameterBlock {
 
 // The pointers refer to data of the planned call.
 struct LaunchPlan {
-  KernelKey key;  // the launcher sets arch and text
+  KernelKey key;  // loaded_kernel() sets arch and toolchain
   // The computation: a program, or a kernel with the programs around it. Neither is set for families that the key alone
   // describes.
   const catena::Program* program = nullptr;
@@ -94,7 +94,7 @@ struct LaunchPlan {
   int loop = 0;
   FusedPrograms fused = {};
   ParameterBlock parameters;
-  std::uint32_t grid_x = 0, grid_y = 1;  // grid_x 0: nothing to do
+  std::uint32_t grid_x = 0, grid_y = 1;  // grid_x 0: no launch
   std::uint32_t block_x = catena::device::kBlock;
 };
 
@@ -119,8 +119,8 @@ CATENA_EXPORT LaunchPlan plan_elementwise(const catena::Program& program,
 // not possible or slower than one per position.
 CATENA_EXPORT LaunchPlan plan_recurrence(const catena::bound::Elementwise& call, int processors);
 
-// Returns device memory with kCounters zeros, which no other kernel uses while that of the plan runs, and which are
-// zeros again behind it; or null.
+// Returns device memory with kCounters zeros, or null. No other kernel uses the memory while the kernel of the plan
+// runs, which leaves zeros in it.
 using BlockCounters = catena::Function<std::uint32_t*()>;
 inline constexpr std::uint32_t kCounters = 4096;
 // ValueError for more operands than kMaxOperands, or more unmergeable axes than the parameters can hold for that number
@@ -137,7 +137,7 @@ CATENA_EXPORT LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int p
 CATENA_EXPORT LaunchPlan plan_gather(const catena::bound::Gather& call, int processors);
 CATENA_EXPORT LaunchPlan plan_scatter(const catena::bound::Scatter& call, int processors);
 
-// The kernel writes a number that breaks the rule to `record`, with `name`, which must outlive the record.
+// The kernel writes an index outside the IndexRule of the call to `record`, with `name`, which must outlive the record.
 CATENA_EXPORT LaunchPlan plan_index_check(const catena::bound::CheckIndices& call, catena::device::IndexRecord* record,
                                           const char* name, int processors);
 
@@ -158,7 +158,7 @@ CATENA_EXPORT LaunchPlan plan_compress(const catena::bound::Compress& call, int 
 // Only for complex numbers and lengths without prime factors above 31 (bound::Fft).
 CATENA_EXPORT Sequence plan_fft(const catena::bound::Fft& call, int processors);
 // Uses one launch for up to kManyPieces pieces that have one stride along the axes before the joined one and one along
-// the axes behind it. Pieces with more strides are copied by separate launches.
+// the axes after it. Pieces with more strides are copied by separate launches.
 CATENA_EXPORT Sequence plan_join(const catena::bound::Join& call, int processors);
 // ValueError for rows of 2^32 or more elements. Rows of `longest` or more elements are sorted with wider counts of
 // elements; smaller values than the default are for tests.

@@ -68,8 +68,8 @@ std::int64_t rows_per_block(Form form) {
 }
 
 // Chooses the threads for a row of `count` elements, the last axis of which has `inner`. A row of at most kPartRow
-// elements would leave most threads of a warp without data. A warp needs no barrier to reduce a row, and a block has
-// the registers of longer rows.
+// elements would leave most threads of a warp without data. A warp needs no barrier to reduce a row; longer rows fit
+// only in the registers of a block.
 void choose_group(KernelKey& key, const KernelDef& def, const Loop& loop, std::int64_t count, std::int64_t inner) {
   constexpr std::int64_t of_warp = device::kRowElements * device::kWarp;
   const RowOperands operands = row_operands(def, loop, key);
@@ -83,7 +83,7 @@ void choose_group(KernelKey& key, const KernelDef& def, const Loop& loop, std::i
   if (key.form == Form::row_long || key.reduced_rank == 0) return;
   const std::int64_t threads = device::kBlock / rows_per_block(key.form);
   key.per_thread = static_cast<std::uint8_t>(elements_of(count, threads));
-  std::size_t word = 16;  // bytes of the widest access; every run must be a whole one
+  std::size_t word = 16;  // bytes of the widest access, halved until runs divide the last axis
   while (word > operands.widest && inner % static_cast<std::int64_t>(word / operands.widest) != 0) word /= 2;
   key.word_bytes = static_cast<std::uint8_t>(word);
 }
