@@ -19,6 +19,13 @@ template <class T> struct PerRow {
   ND_FN operator T() const { return value; }
 };
 
+// Returns the bit mask of the inputs that are the same for all rows. A thread on a GPU loads them where it uses them,
+// because the caches hold them; registers keep the inputs that differ between rows.
+template <class Body> ND_FN constexpr int shared_inputs() {
+  if constexpr (requires { Body::shared; }) return int(Body::shared);
+  else return 0;
+}
+
 // Set the first and the second member of a body's Stats to the combined accumulators of phase 0 and phase 1.
 template <class Stats, class A> ND_FN void set_first(Stats& stats, A value) {
   if constexpr (sizeof(Stats) == sizeof(A)) {

@@ -50,13 +50,6 @@ template <bool B> struct Bool {
   enum : bool { value = B };
 };
 
-// Returns the bit mask of the inputs that are the same for all rows. They are loaded where they are used, because the
-// caches hold them; registers keep the inputs that differ between rows.
-template <class Body> ND_FN constexpr int shared_inputs() {
-  if constexpr (requires { Body::shared; }) return int(Body::shared);
-  else return 0;
-}
-
 // Elements: the number of elements of a row that a thread keeps in registers, per input; 0 if the row is loaded in
 // every phase. Bytes: of one element of each input, 0 for inputs that do not advance along a row.
 template <class Body, int Elements, int Width, int Operands, class Bytes> struct RowResources;
@@ -217,7 +210,7 @@ template <int Kept, int Reduced, int V, class P, class L> ND_FN bool whole_runs(
 }
 
 // One row of `count` elements; 0 for threads without a row, which only take part in the exchange of values. row(k): the
-// offset of the row in operand k; it is computed where it is used, because an offset that is kept takes two registers.
+// offset of the row in operand k.
 // `firsts` has the first element of each input and the outputs of one element per row. Operand numbers: inputs I,
 // outputs O, per-row outputs Q.
 template <class Body, class A, class Group, class Index, class Loop, bool Long, class P, class Row, class Firsts,
@@ -327,7 +320,17 @@ ND_FN void rows_over(const P& p, Indices<K...> all, Indices<I...> in, Indices<O.
     const bool present = !has_parts<Group>() || base + part_of<Group>() < p.rows;
     const int64_t item = has_parts<Group>() && present ? base + part_of<Group>() : base;
     const Index count = present ? Index(p.count) : 0;
-    const auto row = [&](int k) { return offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[k], p.kept_rank); };
+    const auto offset = [&](int k) {
+      return offset_of<Kept>(Index(item), p.kept_length, p.kept_stride[k], p.kept_rank);
+    };
+    // Along one axis an offset is a product. It is computed where it is used, because a value that is kept takes two
+    // registers. Along several axes, an offset takes divisions.
+    int64_t offsets[sizeof...(K)];
+    if constexpr (Kept != 1) ((offsets[K] = offset(K)), ...);
+    const auto row = [&](int k) {
+      if constexpr (Kept == 1) return offset(k);
+      else return offsets[k];
+    };
     (get<I>(firsts).move(row(I)), ...);
     (get<I>(firsts).begin_row(row(I)), ...);
     if (present) (get<I>(firsts).template fetch<1>(), ...);  // before an output overwrites it

@@ -55,10 +55,6 @@ template <class Body> constexpr int sums_of() {
   if constexpr (requires { Body::sums; }) return Body::sums;
   else return 0;
 }
-template <class Body> constexpr std::uint16_t shared_of() {
-  if constexpr (requires { Body::shared; }) return std::uint16_t(Body::shared);
-  else return 0;
-}
 
 template <class Body, fixed_string S, class In, class Out, class RowOut> struct RowWise;
 template <class Body, fixed_string S, std::size_t... I, std::size_t... O, std::size_t... P>
@@ -519,7 +515,7 @@ struct RowWise<Body, S, std::index_sequence<I...>, std::index_sequence<O...>, st
                                         .nout = nout,
                                         .nsums = nsums,
                                         .per_row = std::uint16_t(((per_row<I> ? 1u << I : 0u) | ... | 0u)),
-                                        .shared = shared_of<Body>(),
+                                        .shared = std::uint16_t(shared_inputs<Body>()),
                                         .init = &init,
                                         .fold = {&Phases::fold0, passes == 2 ? &Phases::fold1 : nullptr},
                                         .finish = {&Phases::finish0, &finish1},

@@ -75,7 +75,7 @@ struct IndexedLoop {
   }
 };
 
-bool all_near(const IndexedLoop& loop, const catena::bound::Gather& call) {
+bool all_fit_int32(const IndexedLoop& loop, const catena::bound::Gather& call) {
   Shape shape = loop.shape;
   Strides base = loop.strides[0];
   for (const catena::bound::Index& a : call.axes) {
@@ -136,7 +136,7 @@ LaunchPlan plan_indexing(const catena::bound::Gather& call, Form form, int proce
   key.form = form;
   key.rank = rank_class(loop.shape.size(), device::kMaxExactRank);
   key.index_arrays = static_cast<std::uint8_t>(axes);
-  key.index32 = all_near(loop, call);
+  key.index32 = all_fit_int32(loop, call);
   if (adds) key.dtypes[0] = call.base.dtype;
   else key.word_bytes = static_cast<std::uint8_t>(loop.item);
   for (std::size_t k = 0; k < call.axes.size(); ++k) {

@@ -66,7 +66,7 @@ SplitAxes split_axes(const Shape& shape, const Dims& axes, std::span<const Strid
   at_least_one_axis(s.reduced, {s.reduced_stride.data(), n});
   return s;
 }
-bool all_near(const SplitAxes& s, std::size_t operands) {
+bool all_fit_int32(const SplitAxes& s, std::size_t operands) {
   Shape all = s.kept;
   for (std::int64_t d : s.reduced) all.push_back(d);
   if (catena::size_of(all) > kMax31) return false;

@@ -43,7 +43,7 @@ struct SplitAxes {
 SplitAxes split_axes(const catena::Shape& shape, const catena::Dims& axes,
                      std::span<const catena::Strides* const> strides);
 // fits_int32() for each of the first `operands` operands, and fewer than 2^31 positions.
-bool all_near(const SplitAxes& s, std::size_t operands);
+bool all_fit_int32(const SplitAxes& s, std::size_t operands);
 
 void put_axes(ParameterBlock& p, const catena::Dims& v, int rank, std::int64_t fill);
 

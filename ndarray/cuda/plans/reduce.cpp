@@ -181,7 +181,7 @@ Sequence plan_reduce(const catena::bound::Reduce& call, int processors, const Bl
   key.scalars = x.scalars;
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
-  key.index32 = all_near(s, x.n);
+  key.index32 = all_fit_int32(s, x.n);
 
   const SplitPlan split = plan_splits(s, x, call, plan.key, outputs, count);
   plan.grid_x = blocks(split.items, processors, 16);

@@ -141,20 +141,21 @@ class Forms {
     plan({5000, 1000}, {0});
   }
 
-  // Plans calls over the rows of a matrix, of several lengths, and for kernels with per-row results also over the
-  // channels of images.
+  // Plans calls over the rows of a matrix, of several lengths. Kernels with inputs that are the same for all rows
+  // normalize rows: the last one or two of the inputs with one element per row are then numbers. Other kernels with
+  // per-row results normalize channels: all inputs but the first have one element per channel, and the last one may be
+  // a number.
   void add_row(const KernelDef& def, int loop) {
-    const std::uint16_t per_row = def.loop_table[loop].row_wise->per_row, all = std::uint16_t((1u << def.nin) - 1);
+    const catena::RowWiseLoop& table = *def.loop_table[loop].row_wise;
     for (const std::int64_t length : {500, 1000, 5000}) {
       add_row(def, loop, {1000, length}, {1}, 0, 0);
-      // Normalizations of rows: the last one or two of the inputs with one element per row are numbers.
-      for (int numbers = 1; numbers <= 2 && per_row != 0; ++numbers)
-        add_row(def, loop, {1000, length}, {1}, per_row, numbers);
+      for (int numbers = 1; numbers <= 2 && table.shared != 0; ++numbers)
+        add_row(def, loop, {1000, length}, {1}, table.per_row, numbers);
     }
-    // All inputs but the first have one element per channel, and the last one may be a number.
-    for (int numbers = 0; numbers < 2 && def.nrow > 0; ++numbers) {
-      add_row(def, loop, {32, 16, 14, 14}, {0, 2, 3}, all & ~1u, numbers);
-      add_row(def, loop, {1000, 500}, {0}, all & ~1u, numbers);
+    for (int numbers = 0; numbers < 2 && def.nrow > 0 && table.shared == 0; ++numbers) {
+      const unsigned but_first = (1u << def.nin) - 2;
+      add_row(def, loop, {32, 16, 14, 14}, {0, 2, 3}, but_first, numbers);
+      add_row(def, loop, {1000, 500}, {0}, but_first, numbers);
     }
   }
   // per_row: bit k is set if input k has one element per row.

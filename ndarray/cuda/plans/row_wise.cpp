@@ -111,7 +111,7 @@ LaunchPlan plan_row_wise(const catena::bound::RowWise& call, int processors) {
   const std::int64_t rows = catena::size_of(s.kept), count = catena::size_of(s.reduced);
   key.rank = rank_class(s.kept.size(), device::kMaxExactRank);
   key.reduced_rank = rank_class(s.reduced.size(), device::kMaxExactRank);
-  key.index32 = all_near(s, n);
+  key.index32 = all_fit_int32(s, n);
   const Loop& loop = call.kernel->loop_table[call.loop];
   // Neighbouring threads should read neighbouring elements, where there are rows enough for all threads.
   if (rows >= 4 * device::kBlock && count <= device::kRowElements * device::kWarp &&
