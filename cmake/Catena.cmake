@@ -199,11 +199,17 @@ function(catena_optimize)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS $<$<CONFIG:Release,RelWithDebInfo>:-O2> SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
-# catena_compact_loops(<file>...): sources with loops that are vectorised as the others, but whose short inner loops are not unrolled
-# completely, for less code: loops that wait for memory, call functions or are unrolled by hand are as fast.
+# catena_compact_loops([UNROLL] <file>...): sources with loops that are vectorised as the others, but whose short inner loops are not
+# unrolled completely, for less code: loops that wait for memory, call functions or are unrolled by hand are as fast. UNROLL: short inner
+# loops are unrolled, because accumulators of a window stay in registers only then; only the other growth of -O3 is left out.
 function(catena_compact_loops)
+  cmake_parse_arguments(arg "UNROLL" "" "" ${ARGN})
+  set(options -O2 -ftree-loop-vectorize -ftree-slp-vectorize -fvect-cost-model=dynamic)
+  if(arg_UNROLL)
+    list(APPEND options -fpeel-loops)
+  endif()
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CATENA_FAST_BUILD AND NOT CATENA_SANITIZE)
-    set_property(SOURCE ${ARGN} APPEND PROPERTY COMPILE_OPTIONS -O2 -ftree-loop-vectorize -ftree-slp-vectorize -fvect-cost-model=dynamic)
+    set_property(SOURCE ${arg_UNPARSED_ARGUMENTS} APPEND PROPERTY COMPILE_OPTIONS ${options})
   endif()
 endfunction()
 

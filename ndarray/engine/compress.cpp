@@ -10,7 +10,7 @@ namespace nd::internal {
 
 PieceCounts count_pieces(const Array& a) {
   if (a.size() <= catena::kLeastPiece)
-    return {apply_reduction(catena::kernels::count_nonzero, a, {}).item<std::int64_t>(), Array()};
+    return {apply_reduction(catena::kernels::count_nonzero, a, {.axis = {}}).item<std::int64_t>(), Array()};
   const Array counts(new_array(Shape{catena::size_of_counts(a.size())}, Dtype::int64, a.device()));
   execute(catena::call::CountPieces{a.get(), counts.get()});
   return {make_view(counts, Shape{}, Strides{}).item<std::int64_t>(), counts};

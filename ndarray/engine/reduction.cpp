@@ -40,8 +40,9 @@ Array reduce_with_loop(const KernelDef& def, int loop, const Array& a, const Red
   if (nothing && !def.has_identity && !options.empty_value)
     fail<ValueError>(def.name, "shape ", a.shape(), " has no elements along axes ", axes,
                      ", and the reduction of nothing has no value");
-  if (!options.out.is_null()) check_output(def, a, options.out, shape);
-  const Array out = options.out.is_null() ? Array(new_array(shape, result_dtype, a.device(), def.name)) : options.out;
+  const bool has_output = options.out != nullptr && !options.out->is_null();
+  if (has_output) check_output(def, a, *options.out, shape);
+  const Array out = has_output ? *options.out : Array(new_array(shape, result_dtype, a.device(), def.name));
   if (out.size() == 0) return out;
   if (nothing && !def.has_identity) {
     out.fill(*options.empty_value);

@@ -11,10 +11,11 @@
 
 namespace nd::internal {
 
+// Refers to the axes and to the output of the caller: copies of them would take as long as reducing a small array.
 struct ReductionOptions {
-  Axes axis = {};
+  const Axes& axis;
   std::optional<Dtype> dtype = {};  // dtype to which elements are converted, and dtype of the result
-  Array out = {};
+  const Array* out = nullptr;       // no output is given if the pointer or the array is null
   bool keepdims = false;
   // The result for an empty input if the kernel has no identity; without a value: ValueError.
   std::optional<Scalar> empty_value = {};

@@ -15,7 +15,7 @@ using catena::check;
 using internal::apply_reduction;
 
 internal::ReductionOptions engine_options(const ReduceOptions& o) {
-  return {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims};
+  return {.axis = o.axis, .dtype = o.dtype, .out = &o.out, .keepdims = o.keepdims};
 }
 // The elementwise function by which a reduction combines two numbers. The table compares addresses of kernels, because
 // the kernels of kernels/ do not know the ufuncs of ndarray.
@@ -42,7 +42,7 @@ Array reduce(const catena::KernelDef& def, const Array& a, const ReduceOptions& 
 }
 
 internal::ReductionOptions engine_options(const TestOptions& o) {
-  return {.axis = o.axis, .out = o.out, .keepdims = o.keepdims};
+  return {.axis = o.axis, .out = &o.out, .keepdims = o.keepdims};
 }
 Array reduce(const catena::KernelDef& def, const Array& a, const TestOptions& o) {
   return apply_reduction(def, a, engine_options(o));
@@ -58,7 +58,7 @@ Array position(const catena::KernelDef& def, const Array& a, const ArgReduceOpti
   if (is_complex(a)) return internal::complex_position(def.name, a, o, greatest);
   const catena::Input input = Operand(a);
   const int loop = catena::choose_loop(def, {&input, 1});
-  return internal::reduce_with_loop(def, loop, a, {.axis = o.axis, .out = o.out, .keepdims = o.keepdims},
+  return internal::reduce_with_loop(def, loop, a, {.axis = o.axis, .out = &o.out, .keepdims = o.keepdims},
                                     o.dtype.value_or(Dtype::int64));
 }
 

@@ -114,7 +114,7 @@ Array mean(const Array& a, const ReduceOptions& o) {
   if (!a.is_null() && a.ndim() == 0) catena::normalize_axes("mean", o.axis, 0);  // a mean of a 0-d array has no axis
   return internal::apply_reduction(
       catena::kernels::mean, a,
-      {.axis = o.axis, .dtype = o.dtype, .out = o.out, .keepdims = o.keepdims, .empty_value = Scalar(kNaN)});
+      {.axis = o.axis, .dtype = o.dtype, .out = &o.out, .keepdims = o.keepdims, .empty_value = Scalar(kNaN)});
 }
 
 Array var(const Array& a, const VarOptions& options) { return spread("var", a, options, false); }
