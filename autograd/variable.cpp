@@ -113,8 +113,9 @@ const Array& Variable::data() const { return checked().data; }
 
 const Array& Variable::present() const {
   const VariableNode& n = checked();
-  catena::check<catena::ValueError>(bool(n.data), "Variable", "the variable ", name(),
-                                    " has no data yet: its shape is found when the link that owns it is called first");
+  if (!n.data) [[unlikely]]
+    catena::fail<catena::ValueError>("Variable", "the variable ", name(),
+                                     " has no data yet: its shape is found when the link that owns it is called first");
   return n.data;
 }
 
