@@ -200,8 +200,8 @@ function(catena_optimize)
 endfunction()
 
 # catena_compact_loops([UNROLL] <file>...): sources with loops that are vectorised as the others, but whose short inner loops are not
-# unrolled completely, for less code: loops that wait for memory, call functions or are unrolled by hand are as fast. UNROLL: short inner
-# loops are unrolled, because accumulators of a window stay in registers only then; only the other growth of -O3 is left out.
+# unrolled completely, for less code: loops that wait for memory, call functions or are unrolled by a pragma are as fast. UNROLL: short
+# inner loops are unrolled, where values would otherwise go through memory in each pass; the rest of -O3 is left out.
 function(catena_compact_loops)
   cmake_parse_arguments(arg "UNROLL" "" "" ${ARGN})
   set(options -O2 -ftree-loop-vectorize -ftree-slp-vectorize -fvect-cost-model=dynamic)

@@ -253,7 +253,7 @@ template <class Body, fixed_string S> struct Reduction {
       }
     }
     std::int64_t j = at % c.width, row = c.index + at / c.width;
-#pragma GCC unroll 1
+#pragma GCC unroll 1  // one number at a time, once per W columns: unrolled, it would only be more code
     for (int l = 0; l < W; ++l) {
       acc[j] = Body::combine(acc[j], Body::template map<A>(value[l], row + std::int64_t(place[l]) * c.side));
       if (++j == c.width) j = 0, ++row;

@@ -213,7 +213,9 @@ void copy_elements(const std::byte* in, std::int64_t in_stride, std::byte* out, 
   // Four elements per pass: advancing a pointer for each element would limit the loop.
   for (; n >= 4; n -= 4, in += 4 * in_stride, out += 4 * out_stride) {
     Bits bits[4];
+#pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) std::memcpy(&bits[k], in + k * in_stride, sizeof(Bits));
+#pragma GCC unroll 4
     for (int k = 0; k < 4; ++k) std::memcpy(out + k * out_stride, &bits[k], sizeof(Bits));
   }
   for (std::int64_t i = 0; i < n; ++i, in += in_stride, out += out_stride) {
